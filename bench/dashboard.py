@@ -21,7 +21,7 @@ import msgspec
 from gangline.api import names
 from gangline.api.kinds import NODE, POD, POD_GROUP, QUEUE, Kind
 from gangline.dashboard.look import ClusterView, node_fact, pod_fact
-from gangline.dashboard.page_data import Source
+from gangline.dashboard.page_data import PageSource
 from gangline.dashboard.pages import overview
 from gangline.dashboard.views import document
 
@@ -40,7 +40,7 @@ def look(pods: int, nodes: int) -> tuple[ClusterView, float]:
     facts, rooms = [pod_fact(item) for item in made], [node_fact(machine) for machine in machines]
     spent = time.perf_counter() - started
     return ClusterView(
-        source=Source(server="bench", now=1.8e9, heard=1.8e9), pods=facts, nodes=rooms, groups=groups, queues=queues
+        source=PageSource(server="bench", now=1.8e9, heard=1.8e9), pods=facts, nodes=rooms, groups=groups, queues=queues
     ), spent
 
 

@@ -18,7 +18,7 @@ from gangline.components import build
 from gangline.components.installer_parts import installer_parts
 from gangline.components.options import ComponentOptions
 from gangline.installer.config_reader import ConfigReading
-from gangline.installer.contract import CONFIG_NAME, InstallFacts, Wishes, digest
+from gangline.installer.contract import CONFIG_NAME, InstallFacts, WantedObjects, digest
 from gangline.installer.look import rivals, the_config
 from gangline.installer.objects.shards import config_yaml, scheduler_flags, wishes_of_shard
 from gangline.installer.settings import InstallerSettings
@@ -97,15 +97,15 @@ class Shards:
         config = the_config(read)
         return ConfigReading(config.spec if config is not None else {}, InstallerSettings(compat=self.options.compat))
 
-    async def _carry_out(self, shard: SchedulingShard, reading: ConfigReading, wishes: Wishes) -> None:
+    async def _carry_out(self, shard: SchedulingShard, reading: ConfigReading, wishes: WantedObjects) -> None:
         """The scheduler of a shard that is refused goes on as it was."""
         if wishes.problems:
             return
         if not wishes.objects:
             await self._end(shard.name)
             return
-        flags = scheduler_flags(reading, shard.spec, installer_parts(), Wishes()) | {"plugin-server-port": "0"}
-        config = config_yaml(reading, shard.spec, Wishes())
+        flags = scheduler_flags(reading, shard.spec, installer_parts(), WantedObjects()) | {"plugin-server-port": "0"}
+        config = config_yaml(reading, shard.spec, WantedObjects())
         known, mark = self.running.get(shard.name), digest([flags, config])
         if known is not None and known[0] == mark:
             return

@@ -14,7 +14,7 @@ import aiohttp
 import pytest
 
 from embedded import admin, embedded, until
-from gangline.admission.certificates import GOOD_FOR, WebhookKeyPair, authority_of, self_signed
+from gangline.admission.certificates import GOOD_FOR, WebhookKeyPair, authority_of, self_signed, still_good
 from gangline.admission.component import LOOK_AGAIN, TLS_SECRET, WebhookSettings, component, mounted
 from gangline.admission.registration import WebhookAddress
 from gangline.admission.scheduling import kai
@@ -149,3 +149,17 @@ def test_a_leftover_authority_that_did_not_issue_the_certificate_is_not_trusted(
     one, two = self_signed([HOST], datetime.now(UTC)), self_signed(["other"], datetime.now(UTC))
     assert authority_of(one.certificate, one.authority) == one.authority
     assert authority_of(one.certificate, two.authority) == one.certificate == authority_of(one.certificate, b"")
+
+
+def test_no_changed_byte_of_a_certificate_ends_who_reads_it() -> None:
+    """A Secret may hold anything: what cannot be read is made anew, and is no authority."""
+    now = datetime.now(UTC)
+    pair = self_signed([HOST], now)
+    whole = ssl.PEM_cert_to_DER_cert(pair.certificate.decode())
+    assert still_good(pair, [HOST], now)
+    for place in range(len(whole)):
+        changed = bytearray(whole)
+        changed[place] ^= 1 << place % 8
+        odd = ssl.DER_cert_to_PEM_cert(bytes(changed)).encode()
+        still_good(WebhookKeyPair(odd, pair.key, odd), [HOST], now)
+        assert authority_of(odd, pair.authority) in (odd, pair.authority)

@@ -15,8 +15,8 @@ from gangline.api.grove import ClusterTopologyBinding
 from gangline.api.meta import Raw
 from gangline.operator.checks import backend_check
 from gangline.rules.hooks import Denied, HookReview
+from gangline.rules.objects.typed import go_duration
 from gangline.rules.sets import OperatorSettings
-from gangline.rules.typed import go_duration
 from operator_world import clique, group, pod_clique_set
 
 Change = Callable[[Raw], Any]

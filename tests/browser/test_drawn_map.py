@@ -166,8 +166,50 @@ async def test_a_choice_that_takes_effect_at_once_has_no_button_also_after_the_p
         await drawn(visit)
         button = visit.page.locator("form[data-at-once] button")
         assert await button.count() == 1 and not await button.is_visible()
-        await visit.page.evaluate("document.addEventListener('renewed', () => (window.renewedOnce = true))")
+        await visit.page.evaluate(
+            "document.addEventListener('renewed', () => (document.documentElement.dataset.renewed = true))"
+        )
         await visit.page.click("#pause")
         await visit.page.click("#pause")
-        await visit.page.wait_for_function("window.renewedOnce")
+        await visit.page.wait_for_selector("html[data-renewed]")
         assert not await button.is_visible()
+
+
+async def test_what_is_chosen_in_the_key_is_in_the_address_and_can_be_shared(visited: Visited) -> None:
+    async with visited(fleet(40)) as visit:
+        await drawn(visit)
+        await visit.page.click("#key button:has-text('vision')")
+        await visit.page.wait_for_url("**/map?only=vision")
+        alone = await visit.page.evaluate("document.getElementById('cells').toDataURL()")
+        await drawn(visit, "/map?only=vision")
+        assert await visit.page.get_attribute("#key button:has-text('vision')", "aria-pressed") == "true"
+        assert await visit.page.evaluate("document.getElementById('cells').toDataURL()") == alone
+        await visit.page.click("#key button:has-text('vision')")
+        await visit.page.wait_for_url("**/map")
+
+
+async def test_what_nobody_has_any_more_hides_nothing(visited: Visited) -> None:
+    async with visited(fleet(40)) as visit:
+        await drawn(visit)
+        whole = await visit.page.evaluate("document.getElementById('cells').toDataURL()")
+        await drawn(visit, "/map?only=gone")
+        assert await visit.page.evaluate("document.getElementById('cells').toDataURL()") == whole
+
+
+async def test_a_gang_leads_to_its_gpus_on_the_map_however_many_are_larger(visited: Visited) -> None:
+    async with visited(fleet(500)) as visit:
+        await visit.go("/gang/work/train-62")
+        await visit.page.get_by_role("link", name="Its GPUs on the map").click()
+        await visit.page.wait_for_selector("#plane[data-drawn]")
+        key = visit.page.locator("#key button[aria-pressed=true]")
+        assert (await key.inner_text()).split() == ["work/train-62", "28"]
+        assert "other" not in str(await key.locator(".swatch").get_attribute("class"))
+
+
+async def test_a_node_leads_to_its_place_on_the_map_which_is_brought_into_sight(visited: Visited) -> None:
+    async with visited(fleet(500), height=500) as visit:
+        await visit.go("/node/node-499")
+        await visit.page.get_by_role("link", name="On the map").click()
+        await visit.page.wait_for_selector("#plane[data-drawn]")
+        assert "node-499 in block block-7, rack rack-31" in await visit.page.inner_text("#told")
+        assert await visit.page.evaluate("scrollY") > 0

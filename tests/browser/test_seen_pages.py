@@ -66,3 +66,25 @@ async def test_each_queue_shows_its_fair_share_beside_its_quota(visited: Visited
         row = visit.page.locator("tr", has=visit.page.get_by_role("link", name="search", exact=True))
         assert await row.locator("td[data-label='Fair share']").inner_text() == "64"
         assert "Worked out 8 s ago" in await visit.page.inner_text("main")
+
+
+@pytest.mark.parametrize("width", [400, 1280])
+async def test_words_of_a_chart_never_lie_on_each_other(visited: Visited, width: int) -> None:
+    async with visited(fleet(40), width=width) as visit:
+        for path in ("/time", "/time?range=24h", "/time?range=7d"):
+            await visit.go(path)
+            overlaps = await visit.page.evaluate(
+                """() => [...document.querySelectorAll('.chart')].flatMap((chart) => {
+                    const words = [...chart.querySelectorAll('text')].map((word) => [word.textContent, word.getBoundingClientRect()]);
+                    return words.flatMap(([one, a], at) => words.slice(at + 1)
+                        .filter(([, b]) => a.left < b.right - 1 && b.left < a.right - 1 && a.top < b.bottom - 3 && b.top < a.bottom - 3)
+                        .map(([other]) => `${one} and ${other}`)); })"""  # noqa: E501
+            )
+            assert overlaps == [], path
+
+
+async def test_on_a_narrow_screen_a_number_and_its_word_stand_in_one_line(visited: Visited) -> None:
+    async with visited(fleet(40), width=400) as visit:
+        await visit.go("/gangs?state=waiting")
+        cell = visit.page.locator("td[data-label=GPUs]", has_text="requested").first
+        assert (await cell.bounding_box())["height"] < 30

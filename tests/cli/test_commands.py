@@ -55,6 +55,42 @@ def test_an_unknown_command_names_the_one_that_was_meant_or_those_there_are(
     assert said in capsys.readouterr().err
 
 
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ("help", "no command 'help'; help is `gangline --help`\n"),
+        ("queue help", "no command 'help'; help is `gangline queue --help`\n"),
+        ("queue list", "no command 'list'; there is: set\n"),
+        ("recording redakt a b", "no command 'redakt'; did you mean 'redact'?\n"),
+        ("recording zzz", "no command 'zzz'; there are: info, redact\n"),
+    ],
+)
+def test_an_unknown_word_below_a_command_names_what_was_meant_or_what_there_is(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], words: str, said: str
+) -> None:
+    assert call(monkeypatch, *words.split()) == 2
+    assert said in capsys.readouterr().err
+
+
+def test_an_address_is_no_file_and_the_way_around_is_told(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert call(monkeypatch, "apply", "-f", "https://example.com/a.yaml") == 1
+    told = "https://example.com/a.yaml is an address, and only files are read: curl -sSL https://example.com/a.yaml | "
+    assert told in capsys.readouterr().err
+
+
+def test_a_text_that_is_no_object_is_called_a_text() -> None:
+    with pytest.raises(BadInput, match="expected an object with apiVersion and kind, found text"):
+        parse("hello", "a.yaml")
+
+
+def test_capitals_do_not_hide_what_was_meant() -> None:
+    assert did_you_mean("Podgangs", ["pods", "podgangs"]) == "; did you mean 'podgangs'?"
+    served = ["PodCliqueSet of grove.io/v1alpha1", "PodClique of grove.io/v1alpha1"]
+    assert did_you_mean("PodCliqueSets of grove.io/v1", served) == f"; did you mean {served[0]!r}?"
+
+
 def test_an_unknown_component_names_those_there_are(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -80,6 +80,16 @@ def test_a_value_that_cannot_be_used_is_told_with_its_setting(setting: str, prob
     assert str(refused.value).startswith(f"{setting}: ") and problem in str(refused.value)
 
 
+def test_a_shell_completes_settings_of_a_queue_that_are_not_on_the_line_yet() -> None:
+    from click.shell_completion import ShellComplete
+
+    from gangline.cli import group
+
+    complete = ShellComplete(group, {}, "gangline", "_GANGLINE_COMPLETE").get_completions
+    found = [item.value for item in complete(["queue", "set", "team", "gpu.quota=8"], "gpu.")]
+    assert found == ["gpu.limit=", "gpu.weight="]
+
+
 def test_none_stands_for_no_bound_and_no_parent() -> None:
     assert patch_of(["cpu.limit=none", "parent=none"]) == {"resources": {"cpu": {"limit": -1}}, "parentQueue": None}
 
@@ -95,6 +105,22 @@ def test_kubectl_finds_us_as_a_plugin_and_help_says_so() -> None:
     program = Path(sys.executable).parent / "kubectl-gangline"
     shown = subprocess.run([str(program), "--help"], capture_output=True, text=True, check=True).stdout
     assert shown.startswith("Usage: kubectl gangline [OPTIONS] COMMAND")
+
+
+@pytest.mark.parametrize(
+    ("words", "answered"),
+    [
+        (["compl"], ["completion\tprint a completion script for bash, zsh or fish", ":4"]),
+        (["run", "sched"], ["scheduler", ":4"]),
+        (["queue", "set", "a", "gpu.l"], ["gpu.limit=", ":4"]),
+        (["up", "--nodes", ""], [":0"]),
+        (["completion", "csh"], [":4"]),
+    ],
+)
+def test_kubectl_is_told_what_may_follow(words: list[str], answered: list[str]) -> None:
+    program = Path(sys.executable).parent / "kubectl_complete-gangline"
+    shown = subprocess.run([str(program), *words], capture_output=True, text=True, check=True).stdout
+    assert shown.splitlines() == answered
 
 
 def test_nobody_who_asks_for_no_colour_gets_one(

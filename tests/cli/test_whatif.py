@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -17,6 +18,7 @@ from gangline.api.kinds import POD
 from gangline.cli import manifests
 from gangline.cli.connection import ClusterConnection
 from gangline.cli.objects.apply import apply_one, kind_of
+from gangline.cli.quiet import quiet
 from gangline.cli.whatif import apply_all
 from gangline.cli.whatif_text import lines
 from gangline.errors import BadInput
@@ -75,6 +77,14 @@ async def test_a_gang_that_would_wait_is_told_with_its_verdict() -> None:
 async def test_what_is_there_already_changes_nothing() -> None:
     async with cluster("01-gang") as here:
         assert lines(await ask(here, "01-gang")) == ["nothing would start or stop"]
+
+
+def test_what_components_log_on_a_copy_is_not_printed(caplog: pytest.LogCaptureFixture) -> None:
+    operator = logging.getLogger("gangline.operator.act")
+    with quiet():
+        operator.warning("on the copy")
+    operator.warning("elsewhere")
+    assert [record.message for record in caplog.records] == ["elsewhere"]
 
 
 def test_a_missing_file_is_named(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:

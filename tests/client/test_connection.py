@@ -343,7 +343,7 @@ async def test_a_server_that_refuses_connections_refuses_every_request() -> None
 
 
 async def test_a_body_without_end_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("gangline.client.response_reader.LONGEST_BODY", 1_000_000)
+    monkeypatch.setattr("gangline.client.connections.response_reader.LONGEST_BODY", 1_000_000)
 
     for head in (b"HTTP/1.1 200 OK\r\n\r\n", CHUNKED + b"fffffff\r\n"):
 
@@ -360,7 +360,7 @@ async def test_a_body_without_end_is_given_up(monkeypatch: pytest.MonkeyPatch) -
 
 async def test_bodies_that_come_together_have_one_end(monkeypatch: pytest.MonkeyPatch) -> None:
     """None of them alone is too long; what a client holds of all of them is."""
-    monkeypatch.setattr("gangline.client.response_reader.LONGEST_BODY", 1_000_000)
+    monkeypatch.setattr("gangline.client.connections.response_reader.LONGEST_BODY", 1_000_000)
     asked: list[int] = []
 
     async def says(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -420,7 +420,7 @@ async def test_an_answer_that_comes_drop_by_drop_is_given_up(
     said: bytes, why: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("gangline.client.http.PATIENCE", 0.5)  # the first byte comes sooner, also on a busy machine
-    monkeypatch.setattr("gangline.client.connection.LONGEST_ANSWER", 2)
+    monkeypatch.setattr("gangline.client.connections.connection.LONGEST_ANSWER", 2)
 
     async def says(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         writer.write(said)
@@ -459,7 +459,7 @@ async def test_an_event_without_end_ends_the_watch(monkeypatch: pytest.MonkeyPat
 
 
 async def test_through_a_proxy_a_body_has_an_end_too(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("gangline.client.proxied.LONGEST_BODY", 1_000_000)
+    monkeypatch.setattr("gangline.client.connections.proxied.LONGEST_BODY", 1_000_000)
 
     async def says(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         writer.write(b"HTTP/1.1 200 OK\r\n\r\n")

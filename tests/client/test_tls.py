@@ -10,10 +10,10 @@ from urllib.parse import urlsplit
 import pytest
 
 from embedded import embedded
-from gangline.client.connection import ClientConnection
-from gangline.client.exchange import ask
-from gangline.client.response_reader import HeldBytes
-from gangline.client.tls import ResumedTls
+from gangline.client.connections.connection import ClientConnection
+from gangline.client.connections.exchange import ask
+from gangline.client.connections.response_reader import HeldBytes
+from gangline.client.connections.tls import ResumedTls
 from gangline.cluster.server.server import Server
 from gangline.cluster.server.wire.http import serve
 

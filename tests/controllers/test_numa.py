@@ -11,14 +11,14 @@ import pytest
 from gangline.api import names
 from gangline.api.kinds import CRD, NODE_RESOURCE_TOPOLOGY, POD
 from gangline.controllers.component import numa_placement_exporter
-from gangline.controllers.numa_zones import OBSERVED, PREDICTED, Assigned, cpu_list, placement, zones_of_cpus
+from gangline.controllers.numa_zones import OBSERVED, PREDICTED, ZoneAssignment, cpu_list, placement, zones_of_cpus
 from gangline.errors import AlreadyExists
 from gangline.runtime import Key
 from scheduler_world import SPACE, SchedulerWorld, scheduler_world
 
 
 def test_devices_cpus_and_memory_are_told_by_zone() -> None:
-    assigned = Assigned(
+    assigned = ZoneAssignment(
         Key("ns", "p"),
         ((names.NVIDIA_GPU, (0,)), (names.NVIDIA_GPU, (1,)), ("nic", (0, 1))),
         (0, 5),
@@ -34,7 +34,7 @@ def test_devices_cpus_and_memory_are_told_by_zone() -> None:
 
 
 def test_a_pod_of_which_nothing_can_be_told_is_left_alone() -> None:
-    assert placement(Assigned(Key("ns", "p"), (("nic", (0, 1)),)), {}) is None
+    assert placement(ZoneAssignment(Key("ns", "p"), (("nic", (0, 1)),)), {}) is None
 
 
 def test_the_kernels_cpu_lists_are_read() -> None:

@@ -15,7 +15,7 @@ from gangline.api.kinds import POD, POD_GROUP
 from gangline.api.meta import Raw
 from gangline.config import KAI, manner
 from gangline.controllers.component import pod_group_controller
-from gangline.controllers.phases import PodStanding, Standings, conditions, met, minimum, phase
+from gangline.controllers.phases import PodStanding, PodStandings, conditions, met, minimum, phase
 from scheduler_world import SPACE, SchedulerWorld, scheduler_world
 
 TREE = {
@@ -32,8 +32,8 @@ def spec(**said: Any) -> PodGroupSpec:
     return msgspec.convert(said, PodGroupSpec)
 
 
-def pods(*states: str, part: str = "") -> Standings:
-    found = Standings()
+def pods(*states: str, part: str = "") -> PodStandings:
+    found = PodStandings()
     for number, state in enumerate(states):
         found.put((part, number), PodStanding(part, state))
     return found

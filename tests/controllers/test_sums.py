@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gangline.controllers.queue_tree import FIELDS, QueueTree
-from gangline.controllers.sums import Sum, amounts, printed, resource_list_patch, total
+from gangline.controllers.sums import MemberSum, amounts, printed, resource_list_patch, total
 
 QUANTITIES = st.sampled_from(["0", "1", "250m", "1500m", "1Gi", "512Mi", "100M", "3"])
 LISTS = st.dictionaries(st.sampled_from(["cpu", "memory", "nvidia.com/gpu"]), QUANTITIES, max_size=3)
@@ -15,7 +15,7 @@ LISTS = st.dictionaries(st.sampled_from(["cpu", "memory", "nvidia.com/gpu"]), QU
 
 @given(st.lists(st.tuples(st.sampled_from("abcd"), LISTS), max_size=30))
 def test_a_running_sum_equals_a_full_count_after_any_history(history: list[tuple[str, dict[str, str]]]) -> None:
-    running, members = Sum(), dict[str, dict[str, str]]()
+    running, members = MemberSum(), dict[str, dict[str, str]]()
     for member, part in history:
         changed = running.set(member, amounts(part))
         assert changed == (amounts(members.get(member, {})) != amounts(part))
@@ -27,7 +27,7 @@ def test_a_running_sum_equals_a_full_count_after_any_history(history: list[tuple
 
 
 def test_sums_are_written_in_the_form_of_their_parts() -> None:
-    running = Sum()
+    running = MemberSum()
     running.set("a", amounts({"memory": "512Mi", "cpu": "500m", "nvidia.com/gpu": "0.25"}))
     running.set("b", amounts({"memory": "512Mi", "cpu": "500m"}))
     assert printed(running.amounts) == {"cpu": "1", "memory": "1Gi", "nvidia.com/gpu": "250m"}
@@ -36,7 +36,7 @@ def test_sums_are_written_in_the_form_of_their_parts() -> None:
 
 
 def test_a_resource_asked_for_at_zero_is_still_named() -> None:
-    running = Sum()
+    running = MemberSum()
     running.set("a", amounts({"cpu": "0"}))
     assert printed(running.amounts) == {"cpu": "0"}
 

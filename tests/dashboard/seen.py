@@ -27,7 +27,7 @@ from gangline.api.kinds import (
 from gangline.api.meta import Raw
 from gangline.dashboard.claimed import with_devices
 from gangline.dashboard.look import ClusterView, node_fact, pod_fact
-from gangline.dashboard.page_data import Source
+from gangline.dashboard.page_data import PageSource
 from gangline.rules.values.times import seconds
 
 NOW = "2026-01-01T01:00:00Z"
@@ -51,7 +51,7 @@ def look(*objects: Given, **source: Any) -> ClusterView:
         held.get(RESOURCE_CLAIM, []),
     )
     return ClusterView(
-        source=Source(**told),
+        source=PageSource(**told),
         pods=pods,
         nodes=nodes,
         gangs=held.get(POD_GANG, []),

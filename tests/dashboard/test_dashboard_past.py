@@ -11,7 +11,7 @@ from dashboard.seen import MADE, Given, event, eviction, gang, group, job, look,
 from gangline.api import names
 from gangline.dashboard.look import ClusterView
 from gangline.dashboard.model import MissingPage, Page
-from gangline.dashboard.page_data import Source
+from gangline.dashboard.page_data import PageSource
 from gangline.dashboard.pages import KnownPast, page, times_page
 from gangline.dashboard.past.charts import clock, ticks
 from gangline.dashboard.past.data import GangMoment, KeptPast, PastWait, RecordedPast, TimelinePage, TimePage, UsePoint
@@ -27,7 +27,7 @@ BEGAN = seconds("2026-01-01T01:00:00Z") or 0.0
 def at(offset: float, *objects: Given) -> ClusterView:
     """A look so many seconds after the first."""
     view = look(*objects)
-    return msgspec.structs.replace(view, source=Source(server="here", now=BEGAN + offset, heard=BEGAN + offset))
+    return msgspec.structs.replace(view, source=PageSource(server="here", now=BEGAN + offset, heard=BEGAN + offset))
 
 
 WAITS = (node("n"), queue("q", quota=4), group("g"), pod("g-0", "g", 8))
@@ -95,6 +95,22 @@ def test_gangs_that_failed_ended_or_were_deleted_are_told_with_their_reason() ->
         ("train", "failed", "BackoffLimitExceeded: too many tries"),
         ("h", "deleted", ""),
     }
+
+
+def test_a_gang_that_came_and_ended_between_two_looks_is_told_one_that_had_ended_before_the_first_is_not() -> None:
+    def short(name: str, made: str) -> Given:
+        kind, given = group(name, owner=owned_by("Job", name))
+        given["metadata"]["creationTimestamp"] = made
+        return kind, given
+
+    old = short("old", MADE), pod("old-a", "old", 4, on="n", phase="Succeeded"), job("old", "Complete")
+    new = (
+        short("new", "2026-01-01T01:00:05Z"),
+        pod("new-a", "new", 2, on="n", phase="Succeeded"),
+        job("new", "Complete"),
+    )
+    shown = remembered(at(0, node("n"), *old), at(15, node("n"), *old, *new), at(30, node("n"), *old, *new))
+    assert [(row.title, row.state, row.gpus) for row in shown.endings.rows] == [("new", "ended", 2.0)]
 
 
 def test_a_gang_that_was_deleted_keeps_the_name_of_its_workload_and_its_queue() -> None:

@@ -14,7 +14,7 @@ from gangline.api.meta import Raw
 from gangline.cli.deploy.flags import MEANINGS
 from gangline.components.installer_parts import installer_parts
 from gangline.installer.config_reader import ConfigReading
-from gangline.installer.contract import InstallFacts, Pair, Wishes
+from gangline.installer.contract import CertificatePair, InstallFacts, WantedObjects
 from gangline.installer.objects.desired import wishes_of_config
 from gangline.installer.objects.shards import config_yaml, wishes_of_shard
 from gangline.operator.settings import _KNOWN, process, read
@@ -94,13 +94,13 @@ def test_the_operator_configuration_that_is_shown_is_what_holds_without_one() ->
     assert read(config) == read({}) and process(config) == process({})
 
 
-def wishes(spec: Raw) -> Wishes:
+def wishes(spec: Raw) -> WantedObjects:
     return wishes_of_config(
-        ConfigReading(spec), InstallFacts(certificate=Pair(b"certificate", b"key", b"authority")), PARTS
+        ConfigReading(spec), InstallFacts(certificate=CertificatePair(b"certificate", b"key", b"authority")), PARTS
     )
 
 
-def without_operators_file(made: Wishes) -> dict[tuple[str, str], Raw]:
+def without_operators_file(made: WantedObjects) -> dict[tuple[str, str], Raw]:
     return {
         (str(item.kind.kind), item.name): item.obj
         for item in made.objects
@@ -157,9 +157,9 @@ def test_the_shard_that_is_shown_decides_as_an_empty_one_does() -> None:
     for spec in (first["spec"], first["spec"] | usage["spec"]):
         made = wishes_of_shard(reading, "default", spec, InstallFacts(), PARTS)
         assert made.problems == [] and made.notes == []
-    said = read_config(config_yaml(reading, first["spec"], Wishes()))
+    said = read_config(config_yaml(reading, first["spec"], WantedObjects()))
     plain = {name: first["spec"][name] for name in ("kValue", "minRuntime")}
-    assert said == read_config(config_yaml(reading, plain, Wishes()))
+    assert said == read_config(config_yaml(reading, plain, WantedObjects()))
 
 
 def test_every_plugin_is_named() -> None:

@@ -16,12 +16,12 @@ from collections.abc import Callable, Iterator
 import pytest
 
 from embedded import embedded
-from gangline.client.response_reader import ResponseReader
+from gangline.client.connections.response_reader import ResponseReader
 from gangline.client.wire import Response
 from gangline.cluster.server.server import ServerSettings
 from gangline.cluster.server.wire.connection import ConnectionTimeouts
 from gangline.cluster.server.wire.http import ListenerSettings, ServerListener, serve
-from gangline.cluster.server.wire.request_reader import Asked, RequestReader
+from gangline.cluster.server.wire.request_reader import RequestReader, WholeRequest
 
 INPUTS, SEED = int(os.environ.get("FUZZ_INPUTS", "400")), int(os.environ.get("FUZZ_SEED", "15"))
 AT_ONCE = 100
@@ -218,7 +218,7 @@ def check(data: bytes, answers: bytes, caplog: pytest.LogCaptureFixture) -> None
 def read(data: Iterator[bytes]) -> list[object]:
     """What a reader makes of bytes: requests, and at the end a refusal if there is one."""
     reader = RequestReader(1_000_000, lambda asked: None)
-    found: list[Asked | Response] = []
+    found: list[WholeRequest | Response] = []
     for piece in data:
         view = memoryview(piece)
         while len(view):
@@ -227,7 +227,7 @@ def read(data: Iterator[bytes]) -> list[object]:
             reader.ready.clear()
     return [
         (item.method, item.path, item.query, item.head.headers, item.body, item.stays)
-        if isinstance(item, Asked)
+        if isinstance(item, WholeRequest)
         else (item.status, item.body)
         for item in found
     ]

@@ -10,7 +10,7 @@ import pytest
 from gangline.binder.flags import read_flags as binder_flags
 from gangline.binder.settings import BinderSettings
 from gangline.components import build, lease
-from gangline.components.admission_hooks import Nothing, hooks
+from gangline.components.admission_hooks import EmptyReader, hooks
 from gangline.components.options import ComponentOptions
 from gangline.controllers.flags import node_scale_flags, pod_group_flags
 from gangline.errors import ConfigError
@@ -72,7 +72,7 @@ def test_in_upstreams_manner_admission_leaves_the_other_name_alone() -> None:
     def condition(compat: tuple[str, ...]) -> str:
         return next(
             hook.condition
-            for hook in hooks(ComponentOptions(compat=compat), Nothing())
+            for hook in hooks(ComponentOptions(compat=compat), EmptyReader())
             if hook.name == "complete.pods.gangline.io"
         )
 

@@ -30,7 +30,7 @@ from gangline.components.installer_parts import installer_parts
 from gangline.components.options import ComponentOptions
 from gangline.errors import BadInput
 from gangline.installer.config_reader import ConfigReading
-from gangline.installer.contract import InstallFacts, Pair, Wishes
+from gangline.installer.contract import CertificatePair, InstallFacts, WantedObjects
 from gangline.installer.objects.desired import wishes_of_config
 from gangline.installer.objects.shards import wishes_of_shard
 from gangline.local import write_kubeconfig
@@ -38,7 +38,7 @@ from gangline.rules.flags import parse
 from installer.installer_story import InstallerStory, installer_story
 from yaml_loading import load_all_yaml
 
-FACTS = InstallFacts(certificate=Pair(b"c", b"k", b"a"), fake_gpus=True, cdi=True, answers=True)
+FACTS = InstallFacts(certificate=CertificatePair(b"c", b"k", b"a"), fake_gpus=True, cdi=True, answers=True)
 FULL: dict[str, Any] = {
     "global": {
         "jsonLog": True,
@@ -104,7 +104,10 @@ SHARD = {
 def command_lines(spec: dict[str, Any], shard: dict[str, Any]) -> list[tuple[list[str], str]]:
     """Every container's command, with the config.yaml it finds mounted."""
     parts, said = installer_parts(), ConfigReading(spec)
-    answers: list[Wishes] = [wishes_of_config(said, FACTS, parts), wishes_of_shard(said, "s", shard, FACTS, parts)]
+    answers: list[WantedObjects] = [
+        wishes_of_config(said, FACTS, parts),
+        wishes_of_shard(said, "s", shard, FACTS, parts),
+    ]
     found: list[tuple[list[str], str]] = []
     for wishes in answers:
         assert not wishes.problems and not wishes.notes

@@ -29,7 +29,7 @@ from gangline.components.installer_parts import installer_parts
 from gangline.components.options import ComponentOptions, operator_settings
 from gangline.errors import ConfigError
 from gangline.installer.config_reader import ConfigReading
-from gangline.installer.contract import InstallFacts, Leader, Pair, Wishes
+from gangline.installer.contract import CertificatePair, InstallFacts, ShardLeader, WantedObjects
 from gangline.installer.look import cdi_of
 from gangline.installer.objects.desired import wishes_of_config
 from gangline.installer.objects.shards import config_yaml, wishes_of_shard
@@ -38,11 +38,11 @@ from gangline.scheduler.settings import native_settings, read_config, shard_sett
 from yaml_loading import load_yaml
 
 PARTS = installer_parts()
-CERTIFICATE = Pair(b"certificate", b"key", b"authority")
+CERTIFICATE = CertificatePair(b"certificate", b"key", b"authority")
 EVERYTHING = frozenset(kind.resource for kind in (VPA, PROMETHEUS, SERVICE_MONITOR))
 
 
-def config(spec: Raw | None = None, settings: InstallerSettings | None = None, **facts: Any) -> Wishes:
+def config(spec: Raw | None = None, settings: InstallerSettings | None = None, **facts: Any) -> WantedObjects:
     return wishes_of_config(
         ConfigReading(spec or {}, settings or InstallerSettings()),
         InstallFacts(**({"certificate": CERTIFICATE} | facts)),
@@ -50,34 +50,34 @@ def config(spec: Raw | None = None, settings: InstallerSettings | None = None, *
     )
 
 
-def shard(spec: Raw | None = None, of: Raw | None = None, **facts: Any) -> Wishes:
+def shard(spec: Raw | None = None, of: Raw | None = None, **facts: Any) -> WantedObjects:
     return wishes_of_shard(ConfigReading(of or {}), "s", spec or {}, InstallFacts(**facts), PARTS)
 
 
-def only(wishes: Wishes, kind: Kind[Any], name: str) -> Raw:
+def only(wishes: WantedObjects, kind: Kind[Any], name: str) -> Raw:
     [found] = [item.obj for item in wishes.objects if item.kind == kind and item.name == name]
     return found
 
 
-def names(wishes: Wishes, kind: Kind[Any]) -> list[str]:
+def names(wishes: WantedObjects, kind: Kind[Any]) -> list[str]:
     return [item.name for item in wishes.objects if item.kind == kind]
 
 
-def pod(wishes: Wishes, name: str) -> Raw:
+def pod(wishes: WantedObjects, name: str) -> Raw:
     found: Raw = only(wishes, DEPLOYMENT, name)["spec"]["template"]["spec"]
     return found
 
 
-def container(wishes: Wishes, name: str) -> Raw:
+def container(wishes: WantedObjects, name: str) -> Raw:
     found: Raw = pod(wishes, name)["containers"][0]
     return found
 
 
-def flags(wishes: Wishes, name: str) -> Mapping[str, str]:
+def flags(wishes: WantedObjects, name: str) -> Mapping[str, str]:
     return dict(item[2:].split("=", 1) for item in container(wishes, name)["command"][3:])
 
 
-def yaml_of(wishes: Wishes) -> Raw:
+def yaml_of(wishes: WantedObjects) -> Raw:
     found: Raw = load_yaml(only(wishes, CONFIG_MAP, "kai-scheduler-s")["data"]["config.yaml"])
     return found
 
@@ -220,7 +220,7 @@ def test_the_operator_of_sets_and_its_hooks_are_left_to_somebody_else_where_that
     both, half = config(answers=True), config(settings=InstallerSettings(half="scheduler"), answers=True)
     assert "gangline-operator" in names(both, DEPLOYMENT) and "gangline-operator" not in names(half, DEPLOYMENT)
 
-    def hooked(wishes: Wishes) -> set[str]:
+    def hooked(wishes: WantedObjects) -> set[str]:
         return {
             webhook["rules"][0]["resources"][0]
             for webhook in only(wishes, VALIDATING_WEBHOOK, "validating-kai-admission")["webhooks"]
@@ -445,7 +445,9 @@ def test_a_plain_shard_is_the_scheduler_as_it_starts_without_a_configuration() -
 
 def test_a_plain_shard_in_the_manner_of_kai_is_kais() -> None:
     assert (
-        read_config(config_yaml(ConfigReading({}, InstallerSettings(compat=("kai",))), {}, Wishes()), shard_settings())
+        read_config(
+            config_yaml(ConfigReading({}, InstallerSettings(compat=("kai",))), {}, WantedObjects()), shard_settings()
+        )
         == shard_settings()
     )
 
@@ -520,7 +522,7 @@ def test_a_shard_that_cannot_be_is_refused_with_the_place_and_the_remedy(spec: R
 
 
 def test_the_leaders_address_is_of_its_family() -> None:
-    several = shard(of={"scheduler": {"replicas": 2}}, leader=Leader("p", "u", "fd00::1"))
+    several = shard(of={"scheduler": {"replicas": 2}}, leader=ShardLeader("p", "u", "fd00::1"))
     [found] = [item.obj for item in several.objects if item.name == "kai-scheduler-s-leader"]
     assert found["addressType"] == "IPv6" and found["endpoints"][0]["addresses"] == ["fd00::1"]
 

@@ -23,7 +23,7 @@ from gangline.api.names import RECORDINGS
 from gangline.cli.deploy import install
 from gangline.components.installer_parts import installer_parts
 from gangline.installer.config_reader import ConfigReading
-from gangline.installer.contract import InstallFacts, Pair
+from gangline.installer.contract import CertificatePair, InstallFacts
 from gangline.installer.objects.desired import wishes_of_config
 from gangline.installer.objects.services import CERTIFICATES
 from gangline.installer.objects.shards import wishes_of_shard
@@ -32,7 +32,7 @@ from gangline.local import write_kubeconfig
 from installer.installer_story import SPACE, installer_story
 
 PARTS = installer_parts()
-PAIR: Pair = PARTS.certificate(("admission.kai-scheduler.svc",), time.time(), None)
+PAIR: CertificatePair = PARTS.certificate(("admission.kai-scheduler.svc",), time.time(), None)
 
 
 def described() -> dict[str, tuple[Raw, str]]:

@@ -24,7 +24,7 @@ from gangline.api.meta import Raw
 from gangline.api.names import CONFIG_HASH, RECORDINGS
 from gangline.components.installer_parts import installer_parts
 from gangline.installer.config_reader import ConfigReading
-from gangline.installer.contract import InstallFacts, Pair, Wishes
+from gangline.installer.contract import CertificatePair, InstallFacts, WantedObjects
 from gangline.installer.objects.desired import wishes_of_config
 from gangline.installer.objects.shards import wishes_of_shard
 from gangline.installer.settings import InstallerSettings
@@ -36,31 +36,31 @@ from installer.installer_story import SPACE, InstallerStory, installer_story
 from yaml_loading import load_yaml
 
 PARTS = installer_parts()
-CERTIFICATE = Pair(b"certificate", b"key", b"authority")
+CERTIFICATE = CertificatePair(b"certificate", b"key", b"authority")
 APART: Raw = {"workload": {"scheduler": {"outside": ["volcano", "podgang"]}}}
 
 
-def config(spec: Raw, settings: InstallerSettings | None = None) -> Wishes:
+def config(spec: Raw, settings: InstallerSettings | None = None) -> WantedObjects:
     return wishes_of_config(
         ConfigReading(spec, settings or InstallerSettings()), InstallFacts(certificate=CERTIFICATE, answers=True), PARTS
     )
 
 
-def only(wishes: Wishes, kind: Kind[Any], name: str) -> Raw:
+def only(wishes: WantedObjects, kind: Kind[Any], name: str) -> Raw:
     [found] = [item.obj for item in wishes.objects if item.kind == kind and item.name == name]
     return found
 
 
-def names(wishes: Wishes, kind: Kind[Any]) -> list[str]:
+def names(wishes: WantedObjects, kind: Kind[Any]) -> list[str]:
     return [item.name for item in wishes.objects if item.kind == kind]
 
 
-def commands(wishes: Wishes) -> Mapping[str, list[str]]:
+def commands(wishes: WantedObjects) -> Mapping[str, list[str]]:
     pods = {item.name: item.obj["spec"]["template"]["spec"] for item in wishes.objects if item.kind == DEPLOYMENT}
     return {name: pod["containers"][0]["command"] for name, pod in pods.items()}
 
 
-def file(wishes: Wishes) -> Raw:
+def file(wishes: WantedObjects) -> Raw:
     found: Raw = load_yaml(only(wishes, CONFIG_MAP, "gangline-operator")["data"]["config.yaml"])
     return found
 

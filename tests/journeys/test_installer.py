@@ -185,8 +185,11 @@ async def test_components_follow_their_config_from_the_first_to_the_last(story: 
             VALIDATING_WEBHOOK,
         )
 
+    async def shard_waits() -> bool:
+        return (await conditions(story, SCHEDULING_SHARD, "default"))["Ready"] == "False"
+
     await story.until(nothing_left, "nothing left of it")
-    assert (await conditions(story, SCHEDULING_SHARD, "default"))["Ready"] == "False"
+    await story.until(shard_waits, "the shard is told as not ready")
 
 
 async def kubeconfig(story: Story, folder: Path) -> str:

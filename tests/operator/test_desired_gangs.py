@@ -9,11 +9,11 @@ import msgspec
 from gangline.api import names
 from gangline.api.grove import PodCliqueSet, PodGang
 from gangline.api.meta import Raw
-from gangline.operator.desired.gangs import Chosen, pod_gang
+from gangline.operator.desired.gangs import ChosenBackend, pod_gang
 from gangline.operator.desired.layout import gang_place
 from operator_world import clique, group, pod_clique_set
 
-KAI = Chosen("kai", "kai-scheduler")
+KAI = ChosenBackend("kai", "kai-scheduler")
 KNOWN = {"zone": "example.com/zone", "block": "example.com/block", "rack": "example.com/rack"}
 
 

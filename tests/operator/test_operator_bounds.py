@@ -18,7 +18,7 @@ from gangline.cluster.server.store.live_reader import LiveReader
 from gangline.components.admission_hooks import hooks
 from gangline.components.options import ComponentOptions
 from gangline.operator.desired import bounds, layout
-from gangline.operator.desired.bounds import Backlog, horizon
+from gangline.operator.desired.bounds import PodBacklog, horizon
 from gangline.runtime import ManualClock
 from operator_world import NAMESPACE, OperatorWorld, clique, group, operator_world, pod_clique_set
 
@@ -221,8 +221,8 @@ def test_a_look_goes_past_what_is_there_and_never_as_far_as_somebody_claims() ->
     assert horizon(MOST, (0, 40), 5) == 41
     assert horizon(MOST, (MOST - 1,), 5) == 1 + bounds.HOLES
     assert (
-        Backlog().step(4, MOST, MOST) == 1
-        and Backlog(gangs=10).step(4, 1, MOST) == 0
-        and Backlog(pods=9).step(4, 2, MOST) == 0
+        PodBacklog().step(4, MOST, MOST) == 1
+        and PodBacklog(gangs=10).step(4, 1, MOST) == 0
+        and PodBacklog(pods=9).step(4, 2, MOST) == 0
     )
-    assert Backlog(gangs=10, pods=10).step(4, 1, 100) == 3
+    assert PodBacklog(gangs=10, pods=10).step(4, 1, 100) == 3

@@ -25,7 +25,9 @@ def test_arguments_are_names_with_counts() -> None:
 
 @pytest.mark.parametrize("entry", ["a", "a:0", "a:-1", "a:b:1", ":2", "a:x"])
 def test_anything_else_is_refused_with_an_example(entry: str) -> None:
-    with pytest.raises(initc.Unusable, match="is not name:count with a count above 0, for example llm-0-prefill:2"):
+    with pytest.raises(
+        initc.UnusableArguments, match="is not name:count with a count above 0, for example llm-0-prefill:2"
+    ):
         initc.wanted([entry])
 
 

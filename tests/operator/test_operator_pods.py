@@ -45,7 +45,7 @@ def test_pods_are_given_up_unscheduled_then_unready_then_outdated_then_youngest_
 
 
 def built(pcs: PodCliqueSet, live: PodClique, place: CliquePlace, *, keep_gates: bool = True) -> Raw:
-    return desired.build(live, desired.Recipe(pcs, place, "initc:1", "gate", keep_gates, ""), 0, "p")
+    return desired.build(live, desired.PodRecipe(pcs, place, "initc:1", "gate", keep_gates, ""), 0, "p")
 
 
 def a_clique(pcs: PodCliqueSet, name: str) -> tuple[PodClique, CliquePlace]:

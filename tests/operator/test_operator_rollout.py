@@ -9,7 +9,7 @@ import msgspec
 from gangline.api.grove import PodClique, PodCliqueScalingGroup, PodCliqueSet
 from gangline.api.meta import Raw
 from gangline.operator.cliques.look import count
-from gangline.operator.cliques.rollout import Replacement, clique_progress, replace_pods
+from gangline.operator.cliques.rollout import PodReplacement, clique_progress, replace_pods
 from gangline.operator.cliques.tell import CliqueView, clique_status
 from gangline.operator.desired import termination
 from gangline.operator.desired.layout import group_places
@@ -90,12 +90,12 @@ def test_the_next_ready_pod_waits_until_the_one_before_has_a_ready_successor() -
 
 def test_no_ready_pod_is_given_up_below_the_minimum() -> None:
     old = [pod(0, node="n", ready=True, hash="old")]
-    assert replace_pods(a_clique(OPEN), OPEN, old, 1, NOW) == Replacement(OPEN, [])
+    assert replace_pods(a_clique(OPEN), OPEN, old, 1, NOW) == PodReplacement(OPEN, [])
 
 
 def test_an_update_ends_when_no_old_pod_is_left() -> None:
     found = replace_pods(a_clique(OPEN), OPEN, [pod(0, node="n", ready=True)], 1, NOW)
-    assert found == Replacement(OPEN | {"updateEndedAt": NOW}, [])
+    assert found == PodReplacement(OPEN | {"updateEndedAt": NOW}, [])
 
 
 def member(index: int, *, label: str, ready: bool, name: str = "") -> PodClique:
@@ -134,7 +134,7 @@ def test_as_many_ready_pods_go_at_once_as_may_be_unavailable() -> None:
     assert found.progress == OPEN | {"readyPodsSelectedToUpdate": {"current": "c-1", "completed": ["c-0"]}}
     progress = found.progress
     starting = [*old_and_ready(2), pod(0, name="n0", node="n"), pod(1, name="n1", node="n")]
-    assert replace_pods(a_clique(progress), progress, starting, 1, NOW, most=2) == Replacement(progress, [])
+    assert replace_pods(a_clique(progress), progress, starting, 1, NOW, most=2) == PodReplacement(progress, [])
     one_up = [*old_and_ready(2), pod(0, name="n0", node="n", ready=True), pod(1, name="n1", node="n")]
     assert [item.name for item in replace_pods(a_clique(progress), progress, one_up, 2, NOW, most=2).remove] == ["c-2"]
 

@@ -7,7 +7,7 @@ import pytest
 from gangline.api.kinds import POD_CLIQUE
 from gangline.errors import ApiError, api_error
 from gangline.operator.act import WriteFailure
-from gangline.rules.writes import Create, Patch
+from gangline.rules.objects.writes import Create, Patch
 
 CREATE = Create(POD_CLIQUE, {"metadata": {"name": "a"}}, code="ERR_CREATE", taken="ERR_TAKEN")
 PATCH = Patch(POD_CLIQUE, "a", "default", {}, code="ERR_PATCH")

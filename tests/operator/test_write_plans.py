@@ -12,16 +12,7 @@ from gangline.api.kinds import POD_CLIQUE, SERVICE
 from gangline.api.meta import Condition, Raw
 from gangline.errors import AlreadyExists, Conflict, NotFound
 from gangline.operator.act import WriteFailure, in_short, joined
-from gangline.operator.plan import (
-    Create,
-    EventNote,
-    Patch,
-    WritePlan,
-    changed,
-    missing_finalizer,
-    with_condition,
-    without_finalizer,
-)
+from gangline.operator.plan import Create, EventNote, Patch, WritePlan, changed, with_condition
 from gangline.operator.status import LONGEST, as_choice, chosen_so_far, ended, error_list, status_patch, update_open
 from gangline.rules.values.merge_patch import merge_patch, patch_between
 
@@ -73,14 +64,6 @@ def test_a_label_is_set_and_one_that_is_wanted_no_more_is_taken_away() -> None:
 def test_what_is_wanted_empty_is_no_difference_from_nothing() -> None:
     there = msgspec.convert({"metadata": {"name": "s"}, "spec": {"selector": {"a": "b"}}}, SERVICE.type)
     assert changed(SERVICE, there, {"metadata": {"name": "s"}, "spec": {"selector": {"a": "b"}}}) is None
-
-
-def test_a_finalizer_is_written_beside_others_and_only_on_the_version_that_was_seen() -> None:
-    there = live(metadata={"finalizers": ["other"]})
-    assert missing_finalizer(there, "other") is None
-    assert missing_finalizer(there, "mine") == {"metadata": {"finalizers": ["other", "mine"], "resourceVersion": "7"}}
-    assert without_finalizer(there, "mine") is None
-    assert without_finalizer(there, "other") == {"metadata": {"finalizers": [], "resourceVersion": "7"}}
 
 
 def test_an_empty_stage_is_none() -> None:

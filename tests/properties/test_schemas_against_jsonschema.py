@@ -121,10 +121,18 @@ def questions(draw: st.DrawFn) -> tuple[Schema, Any]:
     return schema, draw(values_of(schema))
 
 
+def _is_half(value: Any) -> bool:
+    return isinstance(value, float) and value == 0.5
+
+
 DIFFERENCES = [
     Difference(
         "Kubernetes takes 2.0 for an integer, draft 4 does not", lambda schema, value: anywhere(value, is_whole_float)
-    )
+    ),
+    Difference(
+        "Kubernetes divides whole numbers by the whole part of multipleOf, and nothing is a multiple of 0",
+        lambda schema, value: anywhere(schema, _is_half) and anywhere(value, lambda item: type(item) is int),
+    ),
 ]
 
 

@@ -9,6 +9,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 import aiohttp
+import pytest
 from aiohttp import web
 from prometheus_client import CollectorRegistry, Gauge
 
@@ -93,6 +94,36 @@ async def test_who_never_ends_asking_is_told() -> None:
     async with served(ListenerBounds(body=0.01)) as port:
         answer = await said(port, b"POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 5\r\n\r\nab")
         assert answer.startswith(b"HTTP/1.1 408 Request Timeout\r\n")
+
+
+UNREADABLE = {
+    "no method": b"NO SUCH THING\r\n\r\n",
+    "two lengths": b"POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 2\r\nContent-Length: 3\r\n\r\nab",
+    "two framings": b"POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 2\r\nTransfer-Encoding: chunked\r\n\r\nab",
+    "a chunk of minus six": b"POST / HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n-6\r\nab\r\n",
+    "a long header": b"GET / HTTP/1.1\r\nHost: localhost\r\nAccept: " + b"*/*," * 9000 + b"\r\n\r\n",
+    "no gzip": b"POST / HTTP/1.1\r\nHost: localhost\r\nContent-Encoding: gzip\r\nContent-Length: 2\r\n\r\nab",
+}
+
+
+@pytest.mark.parametrize("words", UNREADABLE.values(), ids=UNREADABLE)
+async def test_what_cannot_be_read_is_answered_400_and_nothing_of_it_is_logged(
+    words: bytes, caplog: pytest.LogCaptureFixture
+) -> None:
+    async with served(ListenerBounds()) as port:
+        answer = await said(port, words)
+        assert answer.split(b" ", 2)[1] == b"400" and caplog.text == ""
+
+
+async def test_what_a_page_fails_at_is_logged(caplog: pytest.LogCaptureFixture) -> None:
+    async def fails() -> HttpPage:
+        raise RuntimeError("a fault of ours")
+
+    endpoint = Endpoint(pages={"/page": fails})
+    port = await endpoint.open()
+    answer = await said(port, b"GET /page HTTP/1.1\r\nHost: localhost\r\n\r\n")
+    await endpoint.close()
+    assert answer.split(b" ", 2)[1] == b"500" and "a fault of ours" in caplog.text
 
 
 def test_addresses_are_written_as_upstream_does() -> None:

@@ -11,7 +11,7 @@ from gangline.api.kinds import CONFIG_MAP
 from gangline.client import Lanes
 from gangline.client.lanes import SHARE
 from gangline.errors import ApiError, Conflict, NotFound, Unavailable
-from gangline.rules.writes import CONFLICT, DONE, GONE, TAKEN, Create, Delete, Patch
+from gangline.rules.objects.writes import CONFLICT, DONE, GONE, TAKEN, Create, Delete, Patch
 from gangline.runtime.clock import ManualClock
 from gangline.runtime.writer import TRIES, NotInTurn, Writer
 

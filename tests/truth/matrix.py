@@ -9,10 +9,12 @@ from truth.causes.claims import CLAIMS
 from truth.causes.gpus import GPUS
 from truth.causes.in_parts import IN_PARTS
 from truth.causes.more_causes import MORE_CAUSES
+from truth.causes.more_kinds import MORE_KINDS
 from truth.causes.more_sets import MORE_SETS
 from truth.causes.nodes import NODES
 from truth.causes.other_makers import OTHER_MAKERS
 from truth.causes.others import OTHERS
+from truth.causes.pairs import PAIRS
 from truth.causes.pods import PODS
 from truth.causes.queues import QUEUES
 from truth.causes.rarer import RARER
@@ -52,5 +54,7 @@ CHAPTERS: dict[str, list[TruthCase]] = {
     "Second looks": SECOND_LOOKS,
     "Claims of devices and volumes, case by case": CLAIMS,
     "Workloads that come in parts": IN_PARTS,
+    "Two obstacles at once": PAIRS,
+    "More kinds, sub-groups and webhooks": MORE_KINDS,
 }
 MATRIX: list[TruthCase] = [case for cases in CHAPTERS.values() for case in cases]

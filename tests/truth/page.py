@@ -57,7 +57,7 @@ STAMP = re.compile(r"\d{4}-\d\d-\d\dT[\d:.]+Z( \([^)]*\))?")
 CLOCK = re.compile(r"(?:\d{4}-\d\d-\d\d )?\d\d:\d\d UTC")
 SPOKEN = re.compile(r"\b\d+ (?:d|h|min|s)(?: \d+ (?:h|min|s))?\b")
 MADE_UP = re.compile(
-    r"\b((?:x|old|urgent|a|b|big|first|agent)(?:-0)?(?:-g-\d)?(?:-[a-z])?)-(?:[a-z0-9]{5,10}-)?[a-z0-9]{5}(-gpu-[a-z0-9]{5})?\b"
+    r"\b((?:x|old|urgent|a|b|big|first|agent)(?:-0)?(?:-g-\d)?(?:-[a-z])?(?:-0)?)-(?:[a-z0-9]{5,10}-)?[a-z0-9]{5}(-gpu-[a-z0-9]{5})?\b"
 )
 VOLUME = re.compile(r"\bpvc-[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 GANG_POD = re.compile(r"\b(pods? (?:x|old))-(?:master-|worker-)?\d+(?![-\w])")

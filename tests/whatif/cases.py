@@ -18,7 +18,7 @@ from gangline.local import Platform, PlatformSettings
 from gangline.whatif import WhatifChanges, WhatifQuestion, ask
 from gangline.whatif.changes import added, drained, requoted
 from gangline.whatif.compare import WhatifAnswer
-from gangline.whatif.copy import Copy
+from gangline.whatif.copy import PlatformCopy
 from truth.clusters import GANG, cluster
 
 Fates = dict[str, int]
@@ -147,10 +147,10 @@ async def compared(seed: int) -> Agreement:
 async def _compared(source: Client, case: RandomCase) -> Agreement:
     """Asked of a cluster at rest; then the changes are made on a copy of it before any component looks."""
     apply = partial(apply_all, objects=case.files, namespace="default")
-    async with Copy(source, KINDS) as rested:
+    async with PlatformCopy(source, KINDS) as rested:
         before = await _at_rest(rested)
         _, answer = await ask(rested.client, WhatifQuestion(case.changes, case.files, "default", apply), time.time())
-        async with Copy(rested.client, KINDS, prepare=partial(_really, case=case)) as changed:
+        async with PlatformCopy(rested.client, KINDS, prepare=partial(_really, case=case)) as changed:
             real = await _at_rest(changed)
     return Agreement(_foretold(before, answer, case.changes.without), real)
 
@@ -176,7 +176,7 @@ async def _really(client: Client, case: RandomCase) -> None:
     await apply_all(client, case.files, "default")
 
 
-async def _at_rest(copy: Copy) -> Fates:
+async def _at_rest(copy: PlatformCopy) -> Fates:
     """When nobody moves any more although time passes and something happens, as in every cluster: who was placed a
     moment ago is left alone in the same second, and may have to make room in the next one."""
     found, still = await _placed(copy.client), 0

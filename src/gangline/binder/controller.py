@@ -23,7 +23,7 @@ from gangline.binder.pod_binder import PodBinder, tell_bound
 from gangline.binder.request_rules import SUCCESS, failures_of
 from gangline.binder.settings import DEFAULTS, BinderSettings
 from gangline.rules.gangs.bind_requests import FAILED, SUCCEEDED, by_gpu_group, by_pod, live
-from gangline.rules.lean import lean_pod
+from gangline.rules.objects.lean import lean_pod
 from gangline.runtime import Again, Context, Controller, Key, Reader, Watch, itself
 from gangline.runtime.writer import Writer
 

@@ -33,7 +33,7 @@ from gangline.binder.settings import BinderSettings
 from gangline.client import Client
 from gangline.errors import AlreadyExists, Conflict, NotFound
 from gangline.rules.gangs.bind_requests import by_gpu_group
-from gangline.rules.lean import lean_pod
+from gangline.rules.objects.lean import lean_pod
 from gangline.rules.values import times
 from gangline.runtime import Again, Context, Controller, Key, Reader, Watch
 

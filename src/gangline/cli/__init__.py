@@ -11,13 +11,13 @@ import importlib
 import os
 import signal
 import sys
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import click
 
 from gangline import __version__
+from gangline.cli.command_group import CommandGroup
 from gangline.cli.hints import hint
-from gangline.cli.suggestions import did_you_mean
 from gangline.cli.terminal import guarded_output
 from gangline.errors import GanglineError
 
@@ -72,7 +72,7 @@ COMMANDS = {
 }
 
 
-class Commands(click.Group):
+class Commands(CommandGroup):
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(COMMANDS)
 
@@ -80,6 +80,7 @@ class Commands(click.Group):
         if name not in COMMANDS:
             return None
         command: click.Command = importlib.import_module(f"gangline.cli.{COMMANDS[name].module}").command
+        command.short_help = COMMANDS[name].purpose  # shells show it beside the name
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
@@ -88,12 +89,6 @@ class Commands(click.Group):
             with formatter.section(title):
                 listed = [(name, entry.purpose) for name, entry in COMMANDS.items() if entry.section == title]
                 formatter.write_dl([(name.ljust(widest), purpose) for name, purpose in listed])
-
-    def resolve_command(self, ctx: click.Context, args: list[str]) -> Any:
-        if args and args[0] not in COMMANDS:
-            meant = did_you_mean(args[0], COMMANDS) or f"; there are: {', '.join(COMMANDS)}"
-            ctx.fail(f"no command {args[0]!r}{meant}")
-        return super().resolve_command(ctx, args)
 
 
 @click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})
@@ -114,6 +109,11 @@ def main() -> None:
 
 def _main() -> None:
     try:
+        if os.path.basename(sys.argv[0]).startswith("kubectl_complete-gangline"):
+            from gangline.cli.kubectl_completion import answer
+
+            click.echo(answer(sys.argv[1:]))
+            return
         group(standalone_mode=False, prog_name=_called(), complete_var="_GANGLINE_COMPLETE", color=_colour())
     except click.exceptions.Abort:
         sys.exit(130)

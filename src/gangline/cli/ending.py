@@ -14,7 +14,7 @@ from collections.abc import Callable, Coroutine
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
-from gangline.cli.signals import Ending, watched
+from gangline.cli.signals import EndingSignal, watched
 
 
 def run(
@@ -22,7 +22,7 @@ def run(
 ) -> None:
     """Run a command until it is done or a signal ends it. `serves`: being ended is how it ends well. `loop`: makes
     another loop than the usual one."""
-    ending = Ending()
+    ending = EndingSignal()
     with watched(ending), asyncio.Runner(loop_factory=loop) as runner:
         runner.run(_guarded(work, ending))
     if ending.number and not serves:
@@ -32,7 +32,7 @@ def run(
 class _Threads(ThreadPoolExecutor):
     """Of a command's loop: waited for at its end, unless a signal ends it."""
 
-    def __init__(self, ending: Ending) -> None:
+    def __init__(self, ending: EndingSignal) -> None:
         super().__init__(thread_name_prefix="asyncio")
         self._ending = ending
 
@@ -41,7 +41,7 @@ class _Threads(ThreadPoolExecutor):
         super().shutdown(wait and not signalled, cancel_futures=cancel_futures or signalled)
 
 
-async def _guarded(work: Coroutine[Any, Any, None], ending: Ending) -> None:
+async def _guarded(work: Coroutine[Any, Any, None], ending: EndingSignal) -> None:
     loop = asyncio.get_running_loop()
     loop.set_default_executor(_Threads(ending))
     ending.of(loop, asyncio.current_task())

@@ -9,10 +9,8 @@ the N-th remedy as objects to apply, `--try` plays the remedies on a copy of the
 from __future__ import annotations
 
 import asyncio
-import logging
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import click
@@ -20,6 +18,7 @@ import click
 from gangline.cli.completing import gangs_of_cluster
 from gangline.cli.connection import ClusterConnection, cluster_options, connect
 from gangline.cli.ending import run
+from gangline.cli.quiet import quiet
 from gangline.errors import BadInput
 
 if TYPE_CHECKING:
@@ -74,20 +73,8 @@ def command(
     kubeconfig: str | None,
     namespace: str | None,
 ) -> None:
-    with _quiet():
+    with quiet():
         run(_explain(name, everywhere, number, tried, watched, output, kubeconfig, namespace))
-
-
-@contextmanager
-def _quiet() -> Iterator[None]:
-    """What components say to their log while they work on a copy is nobody's business here."""
-    logger = logging.getLogger("gangline")
-    before = logger.level
-    logger.setLevel(logging.CRITICAL)
-    try:
-        yield
-    finally:
-        logger.setLevel(before)
 
 
 async def _explain(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from gangline.bounded_input import given_text
 from gangline.errors import BadInput
@@ -30,10 +30,16 @@ def texts(source: str) -> Iterator[tuple[str, str]]:
             raise BadInput(f"{path} holds no .yaml, .yml or .json file")
     elif path.exists():
         files = [path]
+    elif "://" in source:
+        raise BadInput(f"{source} is an address, and only files are read: curl -sSL {source} | gangline … -f -")
     else:
         raise BadInput(f"there is no file {path}")
     for file in files:
         yield str(file), given_text(str(file))
+
+
+def _called(document: Any) -> str:
+    return {list: "list", str: "text", bool: "boolean"}.get(type(document), "number")
 
 
 def parse(text: str, name: str) -> list[Raw]:
@@ -48,7 +54,7 @@ def parse(text: str, name: str) -> list[Raw]:
     for number, document in enumerate(documents, 1):
         where = f"{name}, document {number}"
         if not isinstance(document, dict):
-            raise BadInput(f"{where}: expected an object with apiVersion and kind, found {type(document).__name__}")
+            raise BadInput(f"{where}: expected an object with apiVersion and kind, found {_called(document)}")
         if str(document.get("kind", "")).endswith("List") and isinstance(document.get("items"), list):
             objects += document["items"]
             continue

@@ -20,7 +20,7 @@ ONCE_MORE, AT_LAST = 3.5, 7.0
 """Seconds after the first signal. Of the ten that a command has, three are for a large process to go."""
 
 
-class Ending:
+class EndingSignal:
     """Which signal came, and whom it cancels."""
 
     def __init__(self) -> None:
@@ -40,7 +40,7 @@ class Ending:
 
 
 @contextlib.contextmanager
-def watched(ending: Ending) -> Iterator[None]:
+def watched(ending: EndingSignal) -> Iterator[None]:
     """Signals wake a thread through a pipe that the interpreter writes to at once, whatever its main thread does."""
     if threading.current_thread() is not threading.main_thread():
         yield  # signals are the main thread's
@@ -68,7 +68,7 @@ def _note(number: int, frame: object) -> None:
     """The signal is in the pipe already."""
 
 
-def _watch(read_end: int, ending: Ending) -> None:
+def _watch(read_end: int, ending: EndingSignal) -> None:
     first = 0.0
     steps: list[float] = []
     while True:

@@ -16,6 +16,7 @@ from gangline.cli import manifests
 from gangline.cli.connection import ClusterConnection, cluster_options, connect
 from gangline.cli.ending import run
 from gangline.cli.objects.apply import apply_one
+from gangline.cli.quiet import quiet
 from gangline.cli.terminal import moved
 from gangline.errors import ApiError, BadInput
 
@@ -85,7 +86,9 @@ def command(
     changes = WhatifChanges(drain, add_nodes, quota, without)
     if not files and not changes:
         raise click.UsageError("say what would change: -f, --drain, --add-nodes, --quota or --without")
-    run(_whatif(manifests.read(files), changes, fail_if_waiting, output, kubeconfig, namespace))
+    objects = manifests.read(files)
+    with quiet():
+        run(_whatif(objects, changes, fail_if_waiting, output, kubeconfig, namespace))
 
 
 async def _whatif(

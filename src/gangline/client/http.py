@@ -15,17 +15,17 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 from urllib.parse import quote, urlencode, urlsplit
 
-from gangline.client.connection import ClientConnection
-from gangline.client.exchange import ask
-from gangline.client.pool import ConnectionPool
-from gangline.client.response_reader import HeldBytes
-from gangline.client.tls import ResumedTls
+from gangline.client.connections.connection import ClientConnection
+from gangline.client.connections.exchange import ask
+from gangline.client.connections.pool import ConnectionPool
+from gangline.client.connections.response_reader import HeldBytes
+from gangline.client.connections.tls import ResumedTls
 from gangline.client.wire import ByteStream, Request, Response, no_answer
 from gangline.errors import ConfigError, Unavailable
 from gangline.rules.values.hosts import checked_proxy
 
 if TYPE_CHECKING:
-    from gangline.client.proxied import Proxied
+    from gangline.client.connections.proxied import Proxied
 
 Token = Callable[[], Awaitable[str]]
 CONNECTING, PATIENCE = 10.0, 60.0
@@ -59,7 +59,7 @@ def _environment_proxy(server: str) -> str:
 def _line(server: str, tls: ssl.SSLContext | None, proxy: str | None) -> Direct | Proxied:
     if not checked_proxy(proxy or _environment_proxy(server)):
         return Direct(server, tls)
-    from gangline.client.proxied import Proxied
+    from gangline.client.connections.proxied import Proxied
 
     return Proxied(server, tls, proxy)
 

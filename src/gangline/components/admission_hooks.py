@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from gangline.operator.memory.probes import Probes
 
 
-class Nothing:
+class EmptyReader:
     """A Reader of an empty cluster."""
 
     def get(self, kind: Kind[Any], name: str, namespace: str = "") -> None:

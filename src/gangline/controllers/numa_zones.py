@@ -18,7 +18,7 @@ PREDICTED = "kai.scheduler/numa-placement-predicted"
 
 
 @dataclass(frozen=True, slots=True)
-class Assigned:
+class ZoneAssignment:
     """What a kubelet gave to one pod, with the zones it is in."""
 
     pod: Key
@@ -30,7 +30,7 @@ class Assigned:
     """Type (memory or hugepages-…), bytes and NUMA zones of each block."""
 
 
-def placement(assigned: Assigned, zone_of_cpu: Mapping[int, int]) -> str | None:
+def placement(assigned: ZoneAssignment, zone_of_cpu: Mapping[int, int]) -> str | None:
     """The annotation's text: what the pod has in each zone; None when the zones are unknown."""
     zones: dict[int, list[Amounts]] = {}
     for resource, nodes in assigned.devices:
@@ -73,7 +73,7 @@ def zone_gpus(topology: NodeResourceTopology) -> dict[int, int]:
     return gpus_by_zone
 
 
-def assign(pods: Iterable[Pod], gpus: Mapping[int, int]) -> list[Assigned]:
+def assign(pods: Iterable[Pod], gpus: Mapping[int, int]) -> list[ZoneAssignment]:
     """GPUs for each pod as a topology manager gives them: all of one zone if one has enough (that which was predicted,
     else the fullest that fits), else zone after zone. Pods that started earlier keep theirs."""
     free = dict(gpus)
@@ -85,7 +85,7 @@ def assign(pods: Iterable[Pod], gpus: Mapping[int, int]) -> list[Assigned]:
         number = wanted.count if wanted.kind == requests.REGULAR else 0
         if 0 < number <= sum(free.values()):
             zones = _choose(free, number, observed_zones(pod))
-            assigneds.append(Assigned(key_of(pod), tuple((names.NVIDIA_GPU, (zone,)) for zone in zones)))
+            assigneds.append(ZoneAssignment(key_of(pod), tuple((names.NVIDIA_GPU, (zone,)) for zone in zones)))
     return assigneds
 
 

@@ -51,7 +51,7 @@ def _shared_standing(part: str, state: str) -> PodStanding:
 
 
 @dataclass(slots=True)
-class Standings:
+class PodStandings:
     """The pods of one group, counted; a change of one pod costs the same however many there are."""
 
     pods: dict[Hashable, PodStanding] = field(default_factory=dict)
@@ -74,14 +74,14 @@ class Standings:
         return counter
 
 
-def phase(spec: PodGroupSpec, pods: Standings) -> str:
+def phase(spec: PodGroupSpec, pods: PodStandings) -> str:
     there = len(pods.pods)
     if there and sum(pods.by_part((SUCCEEDED, FAILED)).values()) == there:
         return SUCCEEDED if _reached(spec, pods, (SUCCEEDED,)) else FAILED
     return RUNNING if _reached(spec, pods, (RUNNING, SUCCEEDED)) else PENDING
 
 
-def _reached(spec: PodGroupSpec, pods: Standings, states: Sequence[str]) -> bool:
+def _reached(spec: PodGroupSpec, pods: PodStandings, states: Sequence[str]) -> bool:
     """Whether the pods that have come so far make up the minimum; a minimum of none needs one pod all the same."""
     counts = pods.by_part(states)
     return any(counts.values()) and met(spec, counts)
@@ -107,7 +107,7 @@ def met(spec: PodGroupSpec, counts: Mapping[str, int]) -> bool:
 
 
 def conditions(
-    before: Sequence[Raw], spec: PodGroupSpec, pods: Standings, now: str, written: Sequence[Raw] = ()
+    before: Sequence[Raw], spec: PodGroupSpec, pods: PodStandings, now: str, written: Sequence[Raw] = ()
 ) -> list[Raw]:
     """All conditions as they should stand; those of others stay. A group that never had a pod is not spoken of.
     `written`: what we wrote last, which a cache may not show yet."""

@@ -20,12 +20,12 @@ from gangline.api.kinds import NODE, POD, POD_GROUP, PRIORITY_CLASS, RESOURCE_CL
 from gangline.api.meta import Object, Raw
 from gangline.config import NATIVE, Manner
 from gangline.controllers.parts import PartUnreadable, PodPart, part
-from gangline.controllers.phases import Standings, conditions, standing
-from gangline.controllers.sums import Amounts, Sum, printed, resource_list_patch
+from gangline.controllers.phases import PodStandings, conditions, standing
+from gangline.controllers.sums import Amounts, MemberSum, printed, resource_list_patch
 from gangline.rules import requests
 from gangline.rules.gangs.memberships import is_collected
 from gangline.rules.gangs.priorities import preemptible, priorities
-from gangline.rules.lean import lean_group, lean_pod, shared
+from gangline.rules.objects.lean import lean_group, lean_pod, shared
 from gangline.rules.schedulers import SERVED, pod_fields
 from gangline.runtime import Again, Context, Controller, Key, Reader, Watch, itself, key_of
 from gangline.runtime.clock import timestamp
@@ -37,9 +37,9 @@ GROUP, CLAIM = "group", "claim"
 class GroupSums:
     """One group's running sums, and the pods whose part must be worked out anew."""
 
-    requested: Sum = field(default_factory=Sum)
-    allocated: Sum = field(default_factory=Sum)
-    standings: Standings = field(default_factory=Standings)
+    requested: MemberSum = field(default_factory=MemberSum)
+    allocated: MemberSum = field(default_factory=MemberSum)
+    standings: PodStandings = field(default_factory=PodStandings)
     written: list[Raw] = field(default_factory=list)
     """The conditions as last written."""
     sent: tuple[str, bytes] = ("", b"")

@@ -14,7 +14,7 @@ from gangline.api.meta import Raw
 from gangline.controllers.queue_metrics import QueueMetrics
 from gangline.controllers.queue_tree import FIELDS, QueueTree, parts_of
 from gangline.controllers.sums import resource_list_patch
-from gangline.rules.lean import lean_group
+from gangline.rules.objects.lean import lean_group
 from gangline.runtime import Again, Context, Controller, Key, Reader, Watch, key_of
 
 AT_ONCE, STEADY = 8.0, 0.5

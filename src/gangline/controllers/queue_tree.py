@@ -10,16 +10,16 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from gangline.api.kai import PodGroup
-from gangline.controllers.sums import Amounts, Sum, amounts, printed
+from gangline.controllers.sums import Amounts, MemberSum, amounts, printed
 
 FIELDS = ("requested", "allocated", "allocatedNonPreemptible")
 
 
-class Totals:
+class QueueTotals:
     """The three sums of one queue."""
 
     def __init__(self) -> None:
-        self._sums = {name: Sum() for name in FIELDS}
+        self._sums = {name: MemberSum() for name in FIELDS}
 
     def set(self, member: Any, parts: Mapping[str, Amounts]) -> bool:
         changed = [item.set(member, parts.get(name, {})) for name, item in self._sums.items()]
@@ -43,7 +43,7 @@ class QueueTree:
         self._parent: dict[str, str] = {}
         self._children: dict[str, dict[str, None]] = {}
         self._groups: dict[Any, tuple[str, dict[str, Amounts]]] = {}
-        self._totals: dict[str, Totals] = {}
+        self._totals: dict[str, QueueTotals] = {}
         self._moved = False
 
     def set_queue(self, queue: str, parent: str) -> list[str]:
@@ -96,7 +96,9 @@ class QueueTree:
         return list(dict.fromkeys([*touched, *self.upwards(queue)]))
 
     def _add(self, group: Any, queue: str, parts: dict[str, Amounts]) -> list[str]:
-        return [upward for upward in self.upwards(queue) if self._totals.setdefault(upward, Totals()).set(group, parts)]
+        return [
+            upward for upward in self.upwards(queue) if self._totals.setdefault(upward, QueueTotals()).set(group, parts)
+        ]
 
     def _count(self) -> None:
         self._moved = False

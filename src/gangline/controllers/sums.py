@@ -76,7 +76,7 @@ class _Running:
         self.binary += sign * value.binary
 
 
-class Sum:
+class MemberSum:
     """The sum over members that come, change and go."""
 
     __slots__ = ("_parts", "_running")

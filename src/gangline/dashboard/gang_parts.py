@@ -45,7 +45,12 @@ def _plain_tree(gang: CountedGang, facts: Sequence[PodFact]) -> Branch:
         parts.setdefault(fact.part, []).append(trees.of_pod(fact.pod))
     minima = gang.minima
     below = [
-        Branch("group", part, f"{len(pods)} pods, minimum {minima.get(part, 0)}", below=tuple(pods))
+        Branch(
+            "group",
+            part,
+            f"{len(pods)} {'pod' if len(pods) == 1 else 'pods'}, minimum {minima.get(part, 0)}",
+            below=tuple(pods),
+        )
         for part, pods in parts.items()
         if part
     ]

@@ -16,7 +16,7 @@ from gangline.api.meta import condition
 from gangline.dashboard import evictions
 from gangline.dashboard.evictions import EvictionStory
 from gangline.dashboard.look import ClusterView, PodFact, first_owner
-from gangline.dashboard.model import Evicted, GangLine, RemedyText, Why
+from gangline.dashboard.model import EvictedGang, GangLine, RemedyText, WaitingReason
 from gangline.dashboard.nodes import natural
 from gangline.rules import verdicts
 from gangline.rules.gangs.evictions import failure_of, is_over, prospects
@@ -44,6 +44,7 @@ class CountedGang:
         "name",
         "namespace",
         "nodes",
+        "over",
         "parts",
         "placed",
         "pods",
@@ -53,7 +54,7 @@ class CountedGang:
     def __init__(self, namespace: str, name: str, gang: PodGang | None, group: PodGroup | None) -> None:
         self.namespace, self.name, self.gang, self.group = namespace, name, gang, group
         self.pods = self.placed = self.running = self.ended = 0
-        self.held = self.asked = 0.0
+        self.held = self.asked = self.over = 0.0
         self.nodes: set[str] = set()
         self.eviction: EvictionStory | None = None
         """The last one, after which it has not started again."""
@@ -66,6 +67,7 @@ class CountedGang:
         self.pods += 1
         if fact.ended:
             self.ended += 1
+            self.over += fact.gpus
             if fact.succeeded:
                 self.parts[fact.part] = self.parts.get(fact.part, 0) + 1
             return
@@ -303,14 +305,14 @@ def line(gang: CountedGang, known: GangTable | None = None) -> GangLine:
     )
 
 
-def evicted(gang: CountedGang, known: GangTable) -> Evicted | None:
+def evicted(gang: CountedGang, known: GangTable) -> EvictedGang | None:
     """Who took its place, and whether it comes back."""
     if gang.eviction is None:
         return None
     other = known.called(*gang.eviction.other)
     title = f"{other.namespace}/{other.title}" if other is not None else "/".join(gang.eviction.other).strip("/")
     waits = bool(gang.pending) or gang.gang is not None
-    return Evicted(
+    return EvictedGang(
         at=gang.eviction.at,
         action=gang.eviction.action,
         by=evictions.by_whom(gang.eviction, title),
@@ -319,17 +321,17 @@ def evicted(gang: CountedGang, known: GangTable) -> Evicted | None:
     )
 
 
-def why(gang: CountedGang, known: GangTable) -> Why:
+def why(gang: CountedGang, known: GangTable) -> WaitingReason:
     if gang.gang is not None:
         answer = verdicts.of_gang(gang.gang, gang.group)
     elif gang.group is not None:
         answer = verdicts.of_group(gang.group, gang.title)
     else:
-        return Why(headline=f"{gang.title} waits")
+        return WaitingReason(headline=f"{gang.title} waits")
     first, *rest = answer.text.splitlines() or [""]
     data, proof = answer.data, tuple(known.renamed(text.strip()) for text in rest if not _way_out(text))
     ways = tuple(RemedyText(text=known.renamed(text)) for text in _remedies(data.get("remedies")))
-    return Why(
+    return WaitingReason(
         headline=known.renamed(first),
         proof=proof,
         remedies=ways,

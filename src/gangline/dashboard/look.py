@@ -15,7 +15,7 @@ from gangline.api.core import Event, Node, Pod
 from gangline.api.grove import PodClique, PodCliqueScalingGroup, PodCliqueSet, PodGang
 from gangline.api.kai import PodGroup, Queue, Topology
 from gangline.api.meta import OwnerReference
-from gangline.dashboard.page_data import Source
+from gangline.dashboard.page_data import PageSource
 from gangline.rules import requests
 from gangline.rules.capacity.node_facts import gpu_memory, not_ready_because
 from gangline.rules.requests import by_name
@@ -102,7 +102,7 @@ class KnownShares(msgspec.Struct, frozen=True):
 class ClusterView(msgspec.Struct, frozen=True, kw_only=True):
     """Everything the pages are made of."""
 
-    source: Source
+    source: PageSource
     pods: Sequence[PodFact] = ()
     nodes: Sequence[NodeFact] = ()
     gangs: Sequence[PodGang] = ()

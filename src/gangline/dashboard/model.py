@@ -6,7 +6,7 @@ ages in seconds. None stands for "no bound". Nothing here looks at a cluster or 
 from __future__ import annotations
 
 from gangline.dashboard.map.data import MapPage
-from gangline.dashboard.page_data import PageData, Source, Table
+from gangline.dashboard.page_data import PageData, PageSource, Table
 from gangline.dashboard.past.data import TimelinePage, TimePage
 from gangline.rules.trees import Branch
 
@@ -15,7 +15,7 @@ class RemedyText(PageData, frozen=True):
     text: str
 
 
-class Why(PageData, frozen=True):
+class WaitingReason(PageData, frozen=True):
     """Why a gang waits: one sentence, its proof line by line, and what would start it."""
 
     headline: str
@@ -29,7 +29,7 @@ class Why(PageData, frozen=True):
     """It comes from a scheduler of ours; else from the gang's conditions."""
 
 
-class Evicted(PageData, frozen=True):
+class EvictedGang(PageData, frozen=True):
     """A gang that lost its place."""
 
     at: float
@@ -64,14 +64,14 @@ class GangLine(PageData, frozen=True):
     gpus_asked: float = 0.0
     nodes: int = 0
     since: float | None = None
-    why: Why | None = None
-    evicted: Evicted | None = None
+    why: WaitingReason | None = None
+    evicted: EvictedGang | None = None
     """How it lost its place, if it has not started again since."""
     failure: str = ""
     """Why it failed for good."""
 
 
-class Amounts(PageData, frozen=True):
+class QueueAmounts(PageData, frozen=True):
     """One resource of a queue."""
 
     quota: float | None = None
@@ -88,9 +88,9 @@ class QueueLine(PageData, frozen=True):
     parent: str = ""
     depth: int = 0
     leaf: bool = True
-    gpu: Amounts = Amounts()
-    cpu: Amounts = Amounts()
-    memory: Amounts = Amounts()
+    gpu: QueueAmounts = QueueAmounts()
+    cpu: QueueAmounts = QueueAmounts()
+    memory: QueueAmounts = QueueAmounts()
     priority: int | None = None
     weight: float = 0.0
     borrows: float = 0.0
@@ -102,7 +102,7 @@ class QueueLine(PageData, frozen=True):
     problem: str = ""
 
 
-class Loan(PageData, frozen=True):
+class QueueLoan(PageData, frozen=True):
     """A queue that borrows, and the siblings whose quota is not all in use."""
 
     queue: str
@@ -139,7 +139,7 @@ class NodeLine(PageData, frozen=True):
     """MIG slices: name, free, total."""
 
 
-class Piece(PageData, frozen=True):
+class FreePiece(PageData, frozen=True):
     """Nodes with the same number of free GPUs."""
 
     gpus: int
@@ -160,7 +160,7 @@ class FreeRoom(PageData, frozen=True):
 
     free: int = 0
     spare: float = 0.0
-    pieces: tuple[Piece, ...] = ()
+    pieces: tuple[FreePiece, ...] = ()
     largest: int = 0
     largest_node: str = ""
     whole_nodes: int = 0
@@ -193,7 +193,7 @@ class GangCounts(PageData, frozen=True):
 
 
 class Overview(PageData, frozen=True, tag_field="page", tag="overview"):
-    source: Source
+    source: PageSource
     counts: GangCounts
     room: FreeRoom
     waiting: Table[GangLine]
@@ -201,7 +201,7 @@ class Overview(PageData, frozen=True, tag_field="page", tag="overview"):
     queues: Table[QueueLine]
     nodes: Table[NodeLine]
     failed: Table[GangLine] = Table()
-    loans: tuple[Loan, ...] = ()
+    loans: tuple[QueueLoan, ...] = ()
     search: str = ""
 
 
@@ -232,7 +232,7 @@ class GangOptions(PageData, frozen=True):
 class GangsPage(PageData, frozen=True, tag_field="page", tag="gangs"):
     """Gangs of every state, as chosen."""
 
-    source: Source
+    source: PageSource
     choice: GangChoice
     options: GangOptions
     gangs: Table[GangLine]
@@ -260,7 +260,7 @@ class PodLine(PageData, frozen=True):
 
 
 class GangPage(PageData, frozen=True, tag_field="page", tag="gang"):
-    source: Source
+    source: PageSource
     gang: GangLine
     tree: Branch
     conditions: tuple[tuple[str, str, str], ...] = ()
@@ -271,9 +271,9 @@ class GangPage(PageData, frozen=True, tag_field="page", tag="gang"):
 class QueuesPage(PageData, frozen=True, tag_field="page", tag="queues"):
     """All queues as a tree."""
 
-    source: Source
+    source: PageSource
     queues: Table[QueueLine]
-    loans: tuple[Loan, ...] = ()
+    loans: tuple[QueueLoan, ...] = ()
     shares_at: float | None = None
     """When the fair shares were worked out; None: they were not."""
     shares_problem: str = ""
@@ -281,17 +281,17 @@ class QueuesPage(PageData, frozen=True, tag_field="page", tag="queues"):
 
 
 class QueuePage(PageData, frozen=True, tag_field="page", tag="queue"):
-    source: Source
+    source: PageSource
     queue: QueueLine
     path: tuple[str, ...]
     below: tuple[QueueLine, ...]
     waiting: Table[GangLine]
     running: Table[GangLine]
-    loans: tuple[Loan, ...] = ()
+    loans: tuple[QueueLoan, ...] = ()
 
 
 class NodePage(PageData, frozen=True, tag_field="page", tag="node"):
-    source: Source
+    source: PageSource
     node: NodeLine
     pods: Table[PodLine]
     taints: tuple[str, ...] = ()
@@ -301,7 +301,7 @@ class NodePage(PageData, frozen=True, tag_field="page", tag="node"):
 class MissingPage(PageData, frozen=True, tag_field="page", tag="missing"):
     """There is no such page."""
 
-    source: Source
+    source: PageSource
     text: str
     hint: str
     near: tuple[tuple[str, str], ...] = ()

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from gangline.api.kai import Topology
 from gangline.dashboard.look import MOST, ClusterView, NodeFact, PodFact, portion
-from gangline.dashboard.model import FreeDomain, FreeRoom, GpuCell, NodeLine, Piece
+from gangline.dashboard.model import FreeDomain, FreePiece, FreeRoom, GpuCell, NodeLine
 
 HOST = "kubernetes.io/hostname"
 FREE = GpuCell(state="free")
@@ -41,7 +41,7 @@ def natural(name: str) -> list[tuple[int, int, str]]:
     ]
 
 
-class Use:
+class NodeUse:
     """What is taken of one node's GPUs."""
 
     __slots__ = ("groups", "whole")
@@ -64,7 +64,7 @@ class Use:
 
 
 def node_line(fact: NodeFact, pods: Sequence[PodFact]) -> NodeLine:
-    use = Use(fact, pods)
+    use = NodeUse(fact, pods)
     return NodeLine(
         name=fact.node.name,
         devices=devices(fact, pods, use),
@@ -84,7 +84,7 @@ def node_line(fact: NodeFact, pods: Sequence[PodFact]) -> NodeLine:
     )
 
 
-def devices(fact: NodeFact, pods: Sequence[PodFact], use: Use) -> tuple[GpuCell, ...]:
+def devices(fact: NodeFact, pods: Sequence[PodFact], use: NodeUse) -> tuple[GpuCell, ...]:
     """Used ones first, then shared, then free."""
     gpu_cells = [
         GpuCell(state="used", used=1.0, pods=(_called(pod),))
@@ -108,7 +108,7 @@ def room(look: ClusterView, held: Holders) -> FreeRoom:
     for fact in look.nodes:
         if not fact.gpus:
             continue
-        use = Use(fact, held.get(fact.node.name, ()))
+        use = NodeUse(fact, held.get(fact.node.name, ()))
         left = use.free(fact)
         if fact.closed:
             closed += left
@@ -125,7 +125,7 @@ def room(look: ClusterView, held: Holders) -> FreeRoom:
         gpu_nodes=gpu_nodes,
         closed=closed,
         pieces=tuple(
-            Piece(gpus=gpus, nodes=nodes)
+            FreePiece(gpus=gpus, nodes=nodes)
             for gpus, nodes in sorted(Counter(free.values()).items(), reverse=True)
             if gpus
         ),

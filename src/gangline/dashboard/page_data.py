@@ -30,7 +30,7 @@ class Table(PageData, Generic[T], frozen=True):
         return self.total - len(self.rows)
 
 
-class Source(PageData, frozen=True):
+class PageSource(PageData, frozen=True):
     """Where the data comes from, and how fresh it is."""
 
     server: str = ""

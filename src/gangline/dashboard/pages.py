@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from difflib import get_close_matches
 from typing import TypeVar
-from urllib.parse import quote
+from urllib.parse import quote, urlencode
 
 import msgspec
 
@@ -139,7 +139,7 @@ def states(known: GangTable) -> dict[str, list[CountedGang]]:
 def counts(
     look: ClusterView, known: GangTable, by_state: Mapping[str, Sequence[CountedGang]], held: noded.Holders
 ) -> GangCounts:
-    uses = [(fact, noded.Use(fact, held.get(fact.node.name, ()))) for fact in look.nodes if fact.gpus]
+    uses = [(fact, noded.NodeUse(fact, held.get(fact.node.name, ()))) for fact in look.nodes if fact.gpus]
     in_gangs = sum(gang.held for gang in known.values())
     return GangCounts(
         waiting=len(by_state[WAITING]) + len(by_state[EVICTED]),
@@ -371,3 +371,8 @@ def address(*parts: str) -> str:
 
 def gang_address(namespace: str, name: str) -> str:
     return address("gang", namespace, name)
+
+
+def map_address(**chosen: str) -> str:
+    """The map as it is when this is chosen on it."""
+    return f"/map?{urlencode(chosen)}"

@@ -14,7 +14,7 @@ import msgspec
 from gangline.api import resources
 from gangline.api.kai import Queue, QueueResource, QueueResources
 from gangline.dashboard.gangs import EVICTED, RUNNING, STARTING, WAITING, CountedGang
-from gangline.dashboard.model import Amounts, Loan, QueueLine
+from gangline.dashboard.model import QueueAmounts, QueueLine, QueueLoan
 from gangline.rules import requests
 
 UNLIMITED = -1
@@ -99,10 +99,10 @@ def _line(
     )
 
 
-def _amounts(queue: Queue, given: QueueResource, read: Any, unit: float) -> Amounts:
+def _amounts(queue: Queue, given: QueueResource, read: Any, unit: float) -> QueueAmounts:
     """What is held was asked for: a status does not count requests by GPU memory."""
     allocated = read(queue.status.allocated)
-    return Amounts(
+    return QueueAmounts(
         quota=_bound(given.quota, unit),
         limit=_bound(given.limit, unit),
         allocated=allocated,
@@ -139,13 +139,13 @@ def _number(value: Any) -> float:
         return 0.0
 
 
-def loans(lines: Sequence[QueueLine]) -> tuple[Loan, ...]:
+def loans(lines: Sequence[QueueLine]) -> tuple[QueueLoan, ...]:
     """Who holds more than its quota, largest first, and which of its siblings leave theirs unused."""
     siblings: dict[str, list[QueueLine]] = defaultdict(list)
     for line in lines:
         siblings[line.parent].append(line)
     lent = [
-        Loan(
+        QueueLoan(
             queue=line.name,
             gpus=line.borrows,
             held=line.gpu.allocated,

@@ -13,7 +13,7 @@ import msgspec
 
 from gangline.dashboard.look import ClusterView
 from gangline.dashboard.model import MissingPage
-from gangline.dashboard.page_data import Source
+from gangline.dashboard.page_data import PageSource
 from gangline.dashboard.pages import KnownPast, page
 from gangline.dashboard.views import document
 from gangline.dashboard.writing.sheet import DIGEST, HEADERS, KEPT, SCRIPTS
@@ -54,12 +54,14 @@ def plain_reply(status: int, text: str, headers: Mapping[str, str] | None = None
     return HttpPage(f"{text}\n".encode(errors="replace"), TEXT, status, {**HEADERS, **(headers or {})})
 
 
-def source_of(server: str, now: float, heard: float | None, problem: str, informers: Sequence[Informer[Any]]) -> Source:
+def source_of(
+    server: str, now: float, heard: float | None, problem: str, informers: Sequence[Informer[Any]]
+) -> PageSource:
     """`heard`: when the cluster answered last; kinds that it does not serve are absent, others may be in trouble."""
     absent = [informer for informer in informers if isinstance(informer.trouble, NotFound)]
     troubled = [informer for informer in informers if informer.trouble is not None and informer not in absent]
     reading = [informer for informer in informers if not informer.synced.is_set() and informer.trouble is None]
-    return Source(
+    return PageSource(
         server=server,
         now=now,
         heard=heard,

@@ -13,8 +13,8 @@ import msgspec
 from aiohttp import web
 
 from gangline.client import Client
-from gangline.dashboard.following.follower import Follower, Sight
-from gangline.dashboard.following.reckoner import Reckoner
+from gangline.dashboard.following.follower import ClusterSight, Follower
+from gangline.dashboard.following.reckoner import ClusterReckoner
 from gangline.dashboard.gangs import GangTable
 from gangline.dashboard.login.gates import Gate, OpenGate
 from gangline.dashboard.login.scope import ViewScope, namespaces_of, narrowed
@@ -37,11 +37,11 @@ class Dashboard:
 
     def __init__(
         self,
-        sight: Sight,
+        sight: ClusterSight,
         clock: Clock | None = None,
         recording: Path | None = None,
         gate: Gate | None = None,
-        reckoner: Reckoner | None = None,
+        reckoner: ClusterReckoner | None = None,
         kept: Path | None = None,
     ) -> None:
         self._sight, self._clock, self._reckoner = sight, clock or SystemClock(), reckoner
@@ -66,7 +66,7 @@ class Dashboard:
         of what its scheduler recorded, if that can be read here, `kept` a folder for what the page remembers."""
         clock = clock or SystemClock()
         sight = Follower(client, server, clock)
-        reckoner = Reckoner(client, clock, sight.look, lambda: sight.version)
+        reckoner = ClusterReckoner(client, clock, sight.look, lambda: sight.version)
         return cls(sight, clock, recording, gate, reckoner, kept)
 
     async def start(self, host: str = "127.0.0.1", port: int = 0) -> str:

@@ -22,10 +22,10 @@ from gangline.dashboard.model import (
     PodLine,
     QueuePage,
     QueuesPage,
-    Why,
+    WaitingReason,
 )
-from gangline.dashboard.page_data import Source
-from gangline.dashboard.pages import gang_address
+from gangline.dashboard.page_data import PageSource
+from gangline.dashboard.pages import gang_address, map_address
 from gangline.dashboard.past.data import TimelinePage, TimePage
 from gangline.dashboard.past.view import time_view, timeline_view
 from gangline.dashboard.writing.gangs_view import gangs_view
@@ -132,7 +132,7 @@ def _header(page: Page) -> Html:
     return tag("header", site, box, pause, *_visitor(page.source))
 
 
-def _visitor(source: Source) -> list[Html]:
+def _visitor(source: PageSource) -> list[Html]:
     """Who looks, and the way out."""
     name = [tag("span", source.viewer, class_="server")] if source.viewer else []
     leave = [tag("form", tag("button", "Log out"), method="post", action="/logout")] if source.leaves else []
@@ -142,7 +142,7 @@ def _visitor(source: Source) -> list[Html]:
 # ── how fresh it is ──
 
 
-def _alarms(source: Source) -> Html:
+def _alarms(source: PageSource) -> Html:
     """What is wrong with the data. It says no ages, so that a screen reader hears it once and not with every
     renewal."""
     lost = source.problem or source.heard is None or source.now - source.heard > STALE
@@ -162,11 +162,11 @@ def _alarms(source: Source) -> Html:
     return tag("div", *notes, id="state", role="status")
 
 
-def _known(source: Source) -> str:
+def _known(source: PageSource) -> str:
     return "It has not answered yet." if source.heard is None else "What is shown is what it said last."
 
 
-def _fresh(source: Source) -> Html:
+def _fresh(source: PageSource) -> Html:
     if source.heard is None:
         return Html("")
     ago = "just now" if source.now - source.heard < 1 else f"{age(source.heard, source.now)} ago"
@@ -179,19 +179,21 @@ def _fresh(source: Source) -> Html:
 def gang(page: GangPage) -> list[Html]:
     line = page.gang
     timeline = link(f"{gang_address(line.namespace, line.name)}/timeline", "Timeline, from created to now")
+    shown = map_address(colour="gang", only=f"{line.namespace}/{line.title}")
+    ways = [timeline, *([link(shown, "Its GPUs on the map")] if line.gpus_held else [])]
     made_of = section("tree", "What it is made of", tag("ul", _branch(page.tree), class_="tree"))
     return [
         tag("h1", line.title, " ", badge(line.state)),
         _lost(line, page.source),
         _verdict(line),
-        section("about", "About it", _about(line, page.source), tag("p", timeline)),
+        section("about", "About it", _about(line, page.source), tag("p", join(ways, " · "))),
         made_of,
         _conditions(page),
         _events(page.events, page.source),
     ]
 
 
-def _about(line: GangLine, source: Source) -> Html:
+def _about(line: GangLine, source: PageSource) -> Html:
     made_for = f"{line.kind} {line.title}"
     if line.kind == "PodGang":
         made_for = f"set {line.set}" if line.set else "–"
@@ -217,7 +219,7 @@ def _pods(line: GangLine) -> str:
     return f"{number(line.running)} of {number(line.pods)} running{starting}{waiting}"
 
 
-def _lost(line: GangLine, source: Source) -> Html:
+def _lost(line: GangLine, source: PageSource) -> Html:
     """How a gang lost its place, and why it failed."""
     lines = [tag("p", line.failure, class_="headline")] if line.failure else []
     if line.evicted is not None:
@@ -234,7 +236,7 @@ def _lost(line: GangLine, source: Source) -> Html:
 def _verdict(line: GangLine) -> Html:
     if line.why is None:
         return Html("")
-    why: Why = line.why
+    why: WaitingReason = line.why
     title = "Why it waits" if line.state in ("waiting", "evicted") else "Why the rest of it waits"
     proof = tag("ul", *(tag("li", item) for item in why.proof), class_="proof") if why.proof else None
     ways = tag("ul", *(tag("li", remedy.text) for remedy in why.remedies), class_="ways")
@@ -264,7 +266,7 @@ def _conditions(page: GangPage) -> Html:
     )
 
 
-def _events(events: Sequence[EventLine], source: Source) -> Html:
+def _events(events: Sequence[EventLine], source: PageSource) -> Html:
     if not events:
         return section("events", "Recent events", none("None. A cluster keeps events for about an hour."))
     rows = (
@@ -295,7 +297,7 @@ def node(page: NodePage) -> list[Html]:
         if page.pods.total
         else none("No pod holds anything of this node.")
     )
-    labels = tag("details", tag("summary", f"{len(page.labels)} labels"), fact_list(page.labels), id="labels")
+    labels = tag("details", tag("summary", counted(len(page.labels), "label")), fact_list(page.labels), id="labels")
     return [
         tag("h1", page.node.name),
         fact_list(_node_facts(page)),
@@ -308,6 +310,8 @@ def _node_facts(page: NodePage) -> Iterator[tuple[object, object]]:
     line = page.node
     yield "GPUs", gpu_map(line) if line.devices else "none"
     yield "GPUs free", free_gpus(line) if line.total else "–"
+    if line.total:
+        yield "Where it stands", link(map_address(node=line.name), "On the map")
     yield "State", open_or_closed(line)
     yield "CPU free", f"{number(round(line.cpu_free, 1))} of {number(line.cpu)} cores"
     yield "Memory free", f"{size(line.memory_free)} of {size(line.memory)}"

@@ -20,10 +20,10 @@ from gangline.rules.verdicts import GangAnswer
 from gangline.why.answers import answer, titles_of
 from gangline.why.cause import WAITS, Cause
 from gangline.why.causes import cause_of, line_of
-from gangline.why.changes import ObjectChange, Remedy
+from gangline.why.changes import ObjectChange, Remedy, squashed, touched
 from gangline.why.objects import ClusterObjects, dig
 from gangline.why.read import kinds_of, read_cluster
-from gangline.why.remedies import remedies
+from gangline.why.remedies import remedies, unlike
 from gangline.why.schedulers.unread import NOT_TOLD
 from gangline.why.subjects import find, waiting
 from gangline.why.workloads import Subject
@@ -35,7 +35,7 @@ Explained = tuple[GangAnswer, list[Remedy]]
 
 
 @dataclass(slots=True)
-class Judged:
+class JudgedWorkload:
     """A workload on its way to an answer."""
 
     subject: Subject
@@ -82,7 +82,7 @@ async def explain_name(
     return [(answer(objects, item.subject, item.cause, item.remedies, item.line), item.remedies) for item in judged]
 
 
-def _check_explained(judged: Sequence[Judged]) -> None:
+def _check_explained(judged: Sequence[JudgedWorkload]) -> None:
     """An answer that says of no workload more than that it may not be read is an error."""
     names: dict[str, list[str]] = {}
     for item in judged:
@@ -94,49 +94,56 @@ def _check_explained(judged: Sequence[Judged]) -> None:
         raise BadInput("\n".join(lines))
 
 
-def _judged(objects: ClusterObjects, subject: Subject) -> Judged:
+def _judged(objects: ClusterObjects, subject: Subject) -> JudgedWorkload:
     titles = titles_of(objects)
     cause = cause_of(objects, subject, titles)
     line = line_of(objects, subject) if cause.state == WAITS else (0, 0)
-    return Judged(subject, cause, remedies(objects, subject, cause, titles), line)
+    return JudgedWorkload(subject, cause, remedies(objects, subject, cause, titles), line)
 
 
-async def _try_on_copy(client: Client, served: Sequence[Kind[Object]], workload: Judged) -> None:
+async def _try_on_copy(client: Client, served: Sequence[Kind[Object]], workload: JudgedWorkload) -> None:
     """Keep what the platform was seen to start, with what else it needed."""
     if workload.cause.state not in (WAITS, "runs"):
         return
     seen = [remedy for remedy in workload.remedies if remedy.tried]
     for remedy in [remedy for remedy in workload.remedies if not remedy.tried][:TRIED_ON_COPY]:
-        changes = await _seen_to_start(client, served, [workload.subject], remedy.changes)
-        if changes is not None:
-            seen.append(replace(remedy, changes=changes, tried="platform"))
+        working = await _seen_to_start(client, served, [workload], remedy)
+        if working is not None:
+            seen.append(working)
             break
     workload.remedies = seen
 
 
-async def _start_together(client: Client, served: Sequence[Kind[Object]], judged: list[Judged]) -> None:
+async def _start_together(client: Client, served: Sequence[Kind[Object]], judged: list[JudgedWorkload]) -> None:
     """Where a name stands for several gangs that wait, the first remedy starts all of them."""
     waiting_ones = [item for item in judged if item.waits]
     if len(waiting_ones) < 2 or not any(item.remedies for item in waiting_ones):
         return
-    changes = await _seen_to_start(client, served, [item.subject for item in waiting_ones])
-    first = next(item for item in waiting_ones if item.remedies or changes)
-    if changes:
+    working = await _seen_to_start(client, served, waiting_ones, Remedy(_of_each(waiting_ones)))
+    first = next(item for item in waiting_ones if item.remedies or working)
+    if working is not None and working.changes:
         behind = first.remedies[0].behind if first.remedies else ()
-        touched = _touched(changes)
-        others = [remedy for remedy in first.remedies if not _touched(remedy.changes) <= touched]
-        first.remedies = [Remedy(changes, "platform", behind), *others]
+        others = [remedy for remedy in first.remedies if not touched(remedy.changes) <= touched(working.changes)]
+        first.remedies = [replace(working, behind=unlike((*behind, *working.behind))), *others]
 
 
-async def _start_whole(client: Client, served: Sequence[Kind[Object]], judged: Sequence[Judged]) -> None:
+def _of_each(judged: Sequence[JudgedWorkload]) -> tuple[ObjectChange, ...]:
+    """The first remedy of every one, where each changes its own PodGroup: the grouper, which looks at pods, would come
+    to the others only when something happens to theirs."""
+    firsts = [item.remedies[0].changes if item.remedies else () for item in judged]
+    own = [{change.name for change in first if change.kind is kinds.POD_GROUP} for first in firsts]
+    return squashed([change for first in firsts for change in first]) if all(own) else ()
+
+
+async def _start_whole(client: Client, served: Sequence[Kind[Object]], judged: Sequence[JudgedWorkload]) -> None:
     """A StatefulSet makes its pods one after the other: the first remedy starts those that are not made yet, too."""
     for item in judged:
         first = item.remedies[0] if item.remedies and (item.waits or item.cause.code == "surplus") else None
         if first is None or first.tried != "cycle" or not _makes_more(item.subject):
             continue
-        changes = await _seen_to_start(client, served, [item.subject], first.changes)
-        if changes:
-            item.remedies[0] = replace(first, changes=changes, tried="platform")
+        working = await _seen_to_start(client, served, [item], first)
+        if working is not None:
+            item.remedies[0] = working
 
 
 def _makes_more(subject: Subject) -> bool:
@@ -146,13 +153,11 @@ def _makes_more(subject: Subject) -> bool:
 
 
 async def _seen_to_start(
-    client: Client, served: Sequence[Kind[Object]], subjects: Sequence[Subject], changes: Sequence[ObjectChange] = ()
-) -> tuple[ObjectChange, ...] | None:
+    client: Client, served: Sequence[Kind[Object]], judged: Sequence[JudgedWorkload], remedy: Remedy
+) -> Remedy | None:
     """What platform_trial.py says. Few answers need a platform, which takes longer to import than they take."""
     from gangline.explaining.platform_trial import starts_on_copy
 
-    return await starts_on_copy(client, served, subjects, changes)
-
-
-def _touched(changes: Sequence[ObjectChange]) -> set[tuple[str, str, str]]:
-    return {(change.kind.resource, change.namespace, change.name) for change in changes}
+    return await starts_on_copy(
+        client, served, [item.subject for item in judged], remedy, [item.cause for item in judged]
+    )

@@ -13,16 +13,16 @@ from gangline.api import kinds
 from gangline.api.kinds import Kind
 from gangline.api.meta import Object, Raw
 from gangline.client import Client
-from gangline.errors import ApiError, NotFound
-from gangline.whatif.copy import Copy
+from gangline.errors import ApiError, BadInput, NotFound
+from gangline.whatif.copy import CLOSED_GROUPS, PlatformCopy
 from gangline.why.answers import answer, titles_of
 from gangline.why.cause import Cause
 from gangline.why.causes import cause_of
-from gangline.why.changes import ObjectChange, squashed
+from gangline.why.changes import ObjectChange, Remedy, renumbered, squashed
 from gangline.why.fixes.consequences import uncordoned
 from gangline.why.objects import ClusterObjects, dig
 from gangline.why.read import kinds_of, read_cluster
-from gangline.why.remedies import remedies
+from gangline.why.remedies import moved, remedies, unlike
 from gangline.why.subjects import find
 from gangline.why.workloads import Subject
 
@@ -33,28 +33,36 @@ WELL = ("runs", "is starting", "has finished")
 
 
 async def starts_on_copy(
-    client: Client, served: Sequence[Kind[Object]], subjects: Sequence[Subject], changes: Sequence[ObjectChange] = ()
-) -> tuple[ObjectChange, ...] | None:
-    """These changes and what else is needed until all these workloads have their nodes; None: they do not get them."""
+    client: Client,
+    served: Sequence[Kind[Object]],
+    subjects: Sequence[Subject],
+    remedy: Remedy,
+    told: Sequence[Cause] = (),
+) -> Remedy | None:
+    """These changes and what else is needed until all these workloads have their nodes, with what stood behind the
+    causes that are `told`; None: they do not get them."""
     asked = [(f"{subject.kind}/{subject.name}", subject.namespace) for subject in subjects]
-    made = tuple(changes)
+    made, behind = remedy.changes, remedy.behind
     for _ in range(ROUNDS):
         try:
-            async with Copy(client, served, prepare=partial(_make, changes=made)) as copy:
+            async with PlatformCopy(client, served, prepare=partial(_make, changes=made)) as copy:
                 objects, subjects_there, causes = await _settled(copy, served, asked)
-        except ApiError:
+        except (ApiError, BadInput):
             return None
         if all(_well(cause) for cause in causes):
-            return squashed(made)
-        further = _next(objects, subjects_there, causes)
-        if not further:
+            return Remedy(renumbered(squashed(made)), "platform", behind)
+        cause, further = _next(objects, subjects_there, causes)
+        if cause is None:
             return None
-        made = (*made, *further)
+        known = {item.code for item in told} | {"surplus"}
+        new = [] if cause.code in known or moved(further.changes, made) else [cause.why]
+        behind = unlike((*behind, *new, *further.behind))
+        made = (*made, *further.changes)
     return None
 
 
 async def _settled(
-    copy: Copy, served: Sequence[Kind[Object]], asked: Sequence[tuple[str, str]]
+    copy: PlatformCopy, served: Sequence[Kind[Object]], asked: Sequence[tuple[str, str]]
 ) -> tuple[ClusterObjects, list[Subject], list[Cause]]:
     """How the workloads stand when nothing moves any more; controllers that were refused something get time to try
     again."""
@@ -73,20 +81,20 @@ def _well(cause: Cause) -> bool:
     return cause.state in WELL and cause.code != "surplus"
 
 
-def _next(objects: ClusterObjects, subjects: Sequence[Subject], causes: Sequence[Cause]) -> tuple[ObjectChange, ...]:
-    """What clears the way for the first of them that waits and for which something is known."""
+def _next(objects: ClusterObjects, subjects: Sequence[Subject], causes: Sequence[Cause]) -> tuple[Cause | None, Remedy]:
+    """Why the first of them waits for which something is known, and what clears its way."""
     for subject, cause in zip(subjects, causes, strict=True):
         working = remedies(objects, subject, cause, titles_of(objects)) if cause.code != "base-gang" else []
         if working and not _well(cause):
-            return working[0].changes
-    return ()
+            return cause, working[0]
+    return None, Remedy(())
 
 
 async def play(client: Client, served: Sequence[Kind[Object]], about: Raw, changes: Sequence[ObjectChange]) -> str:
     """What becomes of a workload on a copy where these changes are made, in one line. `about`: its kind, name and
     namespace as data."""
     try:
-        async with Copy(client, served, prepare=partial(_make, changes=changes)) as copy:
+        async with PlatformCopy(client, served, prepare=partial(_make, changes=changes)) as copy:
             await copy.settles(SETTLES)
             objects = await read_cluster(copy.client, time.time(), kinds=kinds_of(served, f"{about['kind']}/"))
     except ApiError as error:
@@ -103,6 +111,8 @@ async def _make(client: Client, changes: Sequence[ObjectChange]) -> None:
     """Before anybody looks: no controller has been refused anything yet, and none is by a quota that is larger now but
     whose controller has not come to it. Nobody watches over nodes on a copy: a new one is welcome at once."""
     for change in changes:
+        if change.kind.group in CLOSED_GROUPS:  # no webhook is called on a copy
+            continue
         if change.how == "replace":
             await _collect(client, change)
         await apply_change(client, change)

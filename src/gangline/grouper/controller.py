@@ -13,7 +13,7 @@ from gangline.api.meta import Object
 from gangline.api.selectors import equals, print_labels
 from gangline.errors import AlreadyExists, ApiError, Conflict, NotFound
 from gangline.grouper import write
-from gangline.grouper.foreign import Foreign
+from gangline.grouper.foreign import ForeignObjects
 from gangline.grouper.grouping import Grouping, Ungroupable
 from gangline.grouper.look import Answer, GrouperView, NotFetched, Ref
 from gangline.grouper.marks import (
@@ -30,7 +30,7 @@ from gangline.grouper.marks import (
 from gangline.grouper.plan import matters, plan
 from gangline.grouper.settings import GrouperSettings
 from gangline.rules.gangs.memberships import own_group
-from gangline.rules.lean import lean_group, lean_pod
+from gangline.rules.objects.lean import lean_group, lean_pod
 from gangline.rules.schedulers import pod_fields
 from gangline.runtime import Again, Context, Controller, Key, Reader, Watch, itself, key_of
 
@@ -71,7 +71,7 @@ def controller(settings: GrouperSettings) -> Controller:
 class Reconciler:
     def __init__(self, settings: GrouperSettings) -> None:
         self._settings = settings
-        self._foreign: Foreign | None = None
+        self._foreign: ForeignObjects | None = None
         self._written: dict[Key, PodGroup] = {}
         """Groups as we last wrote them, until the cache shows them: it may be a little behind."""
         self._grouped: set[Key] = set()
@@ -141,7 +141,7 @@ class Reconciler:
     async def _think(self, ctx: Context, pod: Pod) -> Grouping | None:
         """Think; fetch what was missing; think again, until nothing is missing."""
         if self._foreign is None:
-            self._foreign = Foreign(ctx.client, ctx.clock)
+            self._foreign = ForeignObjects(ctx.client, ctx.clock)
         seen: dict[Ref, Answer] = {}
         while True:
             try:

@@ -18,7 +18,7 @@ from gangline.runtime import Clock
 MISSING_FOR = 60.0
 
 
-class Foreign:
+class ForeignObjects:
     def __init__(self, client: Client, clock: Clock) -> None:
         self._client, self._clock = client, clock
         self._served: dict[tuple[str, str], Kind[Object]] = {}

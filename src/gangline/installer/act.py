@@ -17,7 +17,7 @@ from gangline.api.kinds import MUTATING_WEBHOOK, NAMESPACE, VALIDATING_WEBHOOK, 
 from gangline.api.meta import Object, OwnerReference, Raw
 from gangline.errors import AlreadyExists, ApiError, Conflict, Invalid, NotFound
 from gangline.installer.config_reader import at
-from gangline.installer.contract import OURS, Wanted
+from gangline.installer.contract import OURS, WantedObject
 from gangline.installer.objects.webhooks import with_what_others_add
 from gangline.installer.plan import ORDER, PATIENCE, InstallPlan, ObjectKey, WrittenObject, contested, place, place_of
 from gangline.runtime.controller import Context
@@ -27,7 +27,7 @@ AT_ONCE = 8
 
 
 @dataclass(slots=True)
-class Report:
+class WriteReport:
     """What was done, in the words of events and conditions."""
 
     made: list[str] = field(default_factory=list)
@@ -46,9 +46,9 @@ class OwnedObjects:
     def __init__(self, ctx: Context, kind: Kind[Any], owner: Object, written: dict[ObjectKey, WrittenObject]) -> None:
         self._client, self._writer, self._now = ctx.client, ctx.writer, ctx.clock.now()
         self._kind, self._owner, self._written = kind, owner, written
-        self._report = Report()
+        self._report = WriteReport()
 
-    async def carry_out(self, plan: InstallPlan) -> Report:
+    async def carry_out(self, plan: InstallPlan) -> WriteReport:
         steps = [(wanted.kind, wanted, live) for wanted, live in (*((item, None) for item in plan.create), *plan.apply)]
         for _, alike in groupby(sorted(steps, key=lambda step: ORDER[step[0]]), key=lambda step: step[0]):
             await together(list(alike), self._put_in_place, AT_ONCE)
@@ -56,19 +56,19 @@ class OwnedObjects:
             await together(list(alike_gone), self._remove, AT_ONCE)
         return self._report
 
-    def _owned(self, wanted: Wanted) -> Raw:
+    def _owned(self, wanted: WantedObject) -> Raw:
         return wanted.obj | {
             "metadata": wanted.obj["metadata"] | {"ownerReferences": [reference(self._kind, self._owner)]}
         }
 
-    async def _put_in_place(self, step: tuple[Kind[Any], Wanted, Object | None]) -> None:
+    async def _put_in_place(self, step: tuple[Kind[Any], WantedObject, Object | None]) -> None:
         _, wanted, live = step
         if live is None:
             await self._make(wanted)
         else:
             await self._apply(wanted, live)
 
-    async def _make(self, wanted: Wanted) -> None:
+    async def _make(self, wanted: WantedObject) -> None:
         try:
             live = await self._look(wanted)
             made = await self._create(wanted) if live is None else None
@@ -81,14 +81,14 @@ class OwnedObjects:
             self._remember(wanted, made)
             self._report.made.append(str(wanted))
 
-    async def _look(self, wanted: Wanted) -> Object | None:
+    async def _look(self, wanted: WantedObject) -> Object | None:
         try:
             live: Object = await self._client.get(wanted.kind, wanted.name, wanted.namespace)
         except NotFound:
             return None
         return live
 
-    async def _create(self, wanted: Wanted) -> Object:
+    async def _create(self, wanted: WantedObject) -> Object:
         """By apply, so that later applies find nothing new; without force, so that nobody who is quicker is
         overwritten. A namespace that is missing is made too; it stays when everything else goes, because others may use
         it."""
@@ -103,7 +103,7 @@ class OwnedObjects:
             made = await self._client.apply(wanted.kind, self._owned(wanted), force=False)
         return made
 
-    async def _taken(self, wanted: Wanted, live: Object) -> None:
+    async def _taken(self, wanted: WantedObject, live: Object) -> None:
         """The name is taken: by us (the cache was late, or the label was taken off), by an earlier owner, or by
         somebody else."""
         owners = live.metadata.owner_references
@@ -119,7 +119,7 @@ class OwnedObjects:
     def _earlier(self, owner: OwnerReference) -> bool:
         return (owner.kind, owner.name) == (self._kind.kind, self._owner.name)
 
-    async def _apply(self, wanted: Wanted, live: Object) -> None:
+    async def _apply(self, wanted: WantedObject, live: Object) -> None:
         known = self._written.get(place_of(wanted))
         again = known is not None and known.digest == wanted.digest
         if again and contested(known, self._now):
@@ -137,7 +137,7 @@ class OwnedObjects:
         if differed:
             (self._report.repaired if again else self._report.changed).append(str(wanted))
 
-    async def _leave(self, wanted: Wanted) -> None:
+    async def _leave(self, wanted: WantedObject) -> None:
         """Not written for a while, because somebody else writes it too."""
         try:
             live = await self._client.get_raw(wanted.kind, wanted.name, wanted.namespace)
@@ -154,11 +154,11 @@ class OwnedObjects:
             f"{', '.join(others) or 'unknown'}: stop one of the two"
         )
 
-    async def _beside_others(self, wanted: Wanted) -> Wanted:
+    async def _beside_others(self, wanted: WantedObject) -> WantedObject:
         if wanted.kind not in (MUTATING_WEBHOOK, VALIDATING_WEBHOOK):
             return wanted
         live = await self._client.get_raw(wanted.kind, wanted.name)
-        return Wanted(wanted.kind, with_what_others_add(wanted.obj, live))
+        return WantedObject(wanted.kind, with_what_others_add(wanted.obj, live))
 
     async def _remove(self, item: tuple[Kind[Any], Object]) -> None:
         kind, obj = item
@@ -172,7 +172,7 @@ class OwnedObjects:
         self._written.pop(place(kind, obj), None)
         self._report.removed.append(f"{kind.kind} {obj.name}")
 
-    def _remember(self, wanted: Wanted, live: Object, repaired: tuple[float, ...] = ()) -> None:
+    def _remember(self, wanted: WantedObject, live: Object, repaired: tuple[float, ...] = ()) -> None:
         self._written[place_of(wanted)] = WrittenObject(
             wanted.digest, int(live.metadata.resource_version or 0), repaired
         )

@@ -1,8 +1,8 @@
 """What the pure part of the installer is given and what it answers: plain data on both sides.
 
 `InstallFacts` is what the shell found in the cluster, `ComponentParts` what only the composition root knows (the
-components' rights, flags and hooks: a component never imports another), `Wishes` the answer. Nothing here reads or
-writes."""
+components' rights, flags and hooks: a component never imports another), `WantedObjects` the answer. Nothing here
+reads or writes."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ OURS = {names.MANAGED_BY: names.INSTALLER}
 
 
 @dataclass(frozen=True, slots=True)
-class Pair:
+class CertificatePair:
     """A certificate, its key, and whom to trust for it, in PEM."""
 
     certificate: bytes
@@ -49,7 +49,7 @@ class Address:
 
 
 @dataclass(frozen=True, slots=True)
-class Leader:
+class ShardLeader:
     """The pod that holds a shard's lease."""
 
     pod: str
@@ -67,7 +67,7 @@ class ComponentParts:
     check: Callable[[str, Flags, Mapping[str, Any], Sequence[str]], str]
     """What a component would refuse to start with, given these flags, this config.yaml and this manner; empty:
     nothing."""
-    certificate: Callable[[Sequence[str], float, Pair | None], Pair]
+    certificate: Callable[[Sequence[str], float, CertificatePair | None], CertificatePair]
     """Hosts, the time, and the certificate that is kept → that one if it is still good, else a new one."""
     backends: Callable[[Iterable[str]], Sequence[str]] = tuple
     """Names of backends, aliases too → what they are really called, each once."""
@@ -83,7 +83,7 @@ class InstallFacts:
     """Some node only pretends to have GPUs."""
     cdi: bool = False
     """The GPU operator hands out devices by CDI."""
-    certificate: Pair | None = None
+    certificate: CertificatePair | None = None
     """Of the admission server."""
     answers: bool = False
     """Somebody answers at the admission server's address, so that the webhooks may be registered."""
@@ -93,14 +93,14 @@ class InstallFacts:
     """Metadata and spec of the Prometheus that was made for this Config."""
     now: float = 0.0
     """Seconds since the epoch."""
-    leader: Leader | None = None
+    leader: ShardLeader | None = None
     """Of the shard that is looked at."""
     rivals: tuple[str, ...] = ()
     """Older shards with the same node pool as the one that is looked at."""
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class WantedObject:
     """One object as it should be, without its owner."""
 
     kind: Kind[Any]
@@ -127,10 +127,10 @@ class Wanted:
 
 
 @dataclass(slots=True)
-class Wishes:
+class WantedObjects:
     """Everything that should be there for one Config or one shard."""
 
-    objects: list[Wanted] = field(default_factory=list)
+    objects: list[WantedObject] = field(default_factory=list)
     problems: list[str] = field(default_factory=list)
     """What is wrong with the Config, with the remedy; the apps concerned stay as they are."""
     kept: list[str] = field(default_factory=list)
@@ -141,7 +141,7 @@ class Wishes:
     """Settings without effect."""
 
     def add(self, kind: Kind[Any], obj: Raw) -> None:
-        self.objects.append(Wanted(kind, obj))
+        self.objects.append(WantedObject(kind, obj))
 
 
 def meta(app: str, name: str = "", namespace: str = "", labels: Mapping[str, str] | None = None) -> Raw:

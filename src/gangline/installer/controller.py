@@ -14,9 +14,9 @@ from typing import Any
 from gangline.api.kinds import CONFIG, POD, SCHEDULING_SHARD, Kind
 from gangline.api.meta import Object
 from gangline.errors import GanglineError
-from gangline.installer.act import OwnedObjects, Report
+from gangline.installer.act import OwnedObjects, WriteReport
 from gangline.installer.config_reader import ConfigReading
-from gangline.installer.contract import CONFIG_NAME, OURS, Wishes
+from gangline.installer.contract import CONFIG_NAME, OURS, WantedObjects
 from gangline.installer.look import Installer, config_facts, owned, shard_facts, the_config
 from gangline.installer.objects.desired import wishes_of_config
 from gangline.installer.objects.services import SCHEDULER
@@ -70,7 +70,7 @@ async def reconcile_shard(installer: Installer, memory: WriteMemory, ctx: Contex
     if shard is None or shard.metadata.deleting:
         return None
     if config is None:
-        report = await _write(ctx, memory, SCHEDULING_SHARD, shard, Wishes())
+        report = await _write(ctx, memory, SCHEDULING_SHARD, shard, WantedObjects())
         text = f"no scheduler runs, because there is no Config {CONFIG_NAME}: create one (an empty spec will do)"
         await memory.teller.tell(ctx, SCHEDULING_SHARD, shard, unused(text, shard.metadata.generation))
         _refused(report)
@@ -82,7 +82,7 @@ async def reconcile_shard(installer: Installer, memory: WriteMemory, ctx: Contex
     return _next(outcome) or (Again(FOLLOWED) if reading.replicas(SCHEDULER) > 1 else None)
 
 
-async def _carry_out(ctx: Context, memory: WriteMemory, kind: Kind[Any], obj: Object, wishes: Wishes) -> Outcome:
+async def _carry_out(ctx: Context, memory: WriteMemory, kind: Kind[Any], obj: Object, wishes: WantedObjects) -> Outcome:
     report = await _write(ctx, memory, kind, obj, wishes)
     outcome = Outcome(
         wishes.problems,
@@ -99,7 +99,7 @@ async def _carry_out(ctx: Context, memory: WriteMemory, kind: Kind[Any], obj: Ob
     return outcome
 
 
-async def _write(ctx: Context, memory: WriteMemory, kind: Kind[Any], obj: Object, wishes: Wishes) -> Report:
+async def _write(ctx: Context, memory: WriteMemory, kind: Kind[Any], obj: Object, wishes: WantedObjects) -> WriteReport:
     written = memory.of(obj)
     todo = plan(wishes, owned(ctx.read, obj.uid), written)
     report = await OwnedObjects(ctx, kind, obj, written).carry_out(todo)
@@ -119,7 +119,7 @@ def _named(names: Sequence[str]) -> str:
     return ", ".join(names[:TOLD]) + (f" and {rest} more" if rest > 0 else "")
 
 
-def _refused(report: Report) -> None:
+def _refused(report: WriteReport) -> None:
     """What failed is tried again, later and later."""
     if report.failures:
         raise GanglineError("; ".join(report.failures))

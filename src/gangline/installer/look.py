@@ -28,7 +28,7 @@ from gangline.api.meta import Object, Raw, as_raw
 from gangline.client import Client
 from gangline.errors import NotFound
 from gangline.installer.config_reader import ConfigReading, at
-from gangline.installer.contract import CONFIG_NAME, ComponentParts, InstallFacts, Leader, Pair
+from gangline.installer.contract import CONFIG_NAME, CertificatePair, ComponentParts, InstallFacts, ShardLeader
 from gangline.installer.objects.services import ADMISSION, SCHEDULER, admission_address
 from gangline.installer.objects.shards import lease_of
 from gangline.installer.objects.webhooks import TLS_SECRET, pair_of
@@ -101,7 +101,7 @@ def cdi_of(policy: Raw) -> bool:
     return version >= CDI_ALWAYS or bool(at(policy, "spec.cdi.default", False))
 
 
-async def _certificate(parts: ComponentParts, ctx: Context, reading: ConfigReading) -> Pair:
+async def _certificate(parts: ComponentParts, ctx: Context, reading: ConfigReading) -> CertificatePair:
     try:
         kept = pair_of(await ctx.client.get_raw(SECRET, TLS_SECRET, reading.namespace))
     except NotFound:
@@ -148,7 +148,7 @@ def rivals(reading: ConfigReading, shard: SchedulingShard, shards: Iterable[Sche
     return [item.name for item in sorted(same, key=age)]
 
 
-async def _leader(ctx: Context, shard: SchedulingShard, reading: ConfigReading) -> Leader | None:
+async def _leader(ctx: Context, shard: SchedulingShard, reading: ConfigReading) -> ShardLeader | None:
     try:
         lease = await ctx.client.get(LEASE, lease_of(reading, shard.spec), reading.namespace)
     except NotFound:
@@ -156,4 +156,4 @@ async def _leader(ctx: Context, shard: SchedulingShard, reading: ConfigReading) 
     pod = ctx.read.get(POD, (lease.spec.holder_identity or "").partition("_")[0], reading.namespace)
     if pod is None or pod.metadata.deleting or not pod.status.pod_ip:
         return None
-    return Leader(pod.name, pod.uid, pod.status.pod_ip)
+    return ShardLeader(pod.name, pod.uid, pod.status.pod_ip)

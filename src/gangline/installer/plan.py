@@ -31,7 +31,7 @@ from gangline.api.kinds import (
     Kind,
 )
 from gangline.api.meta import Object
-from gangline.installer.contract import APP, Wanted, Wishes
+from gangline.installer.contract import APP, WantedObject, WantedObjects
 from gangline.installer.objects.webhooks import TLS_SECRET
 
 ALWAYS: tuple[Kind[Any], ...] = (
@@ -91,20 +91,20 @@ def place(kind: Kind[Any], obj: Object) -> ObjectKey:
     return ObjectKey(kind.resource, obj.namespace if kind.namespaced else "", obj.name)
 
 
-def place_of(wanted: Wanted) -> ObjectKey:
+def place_of(wanted: WantedObject) -> ObjectKey:
     return ObjectKey(wanted.kind.resource, wanted.namespace, wanted.name)
 
 
 @dataclass(slots=True)
 class InstallPlan:
-    create: list[Wanted] = field(default_factory=list)
-    apply: list[tuple[Wanted, Object]] = field(default_factory=list)
+    create: list[WantedObject] = field(default_factory=list)
+    apply: list[tuple[WantedObject, Object]] = field(default_factory=list)
     """With the object that is there."""
     delete: list[tuple[Kind[Any], Object]] = field(default_factory=list)
 
 
 def plan(
-    wishes: Wishes, live: Iterable[tuple[Kind[Any], Object]], written: Mapping[ObjectKey, WrittenObject]
+    wishes: WantedObjects, live: Iterable[tuple[Kind[Any], Object]], written: Mapping[ObjectKey, WrittenObject]
 ) -> InstallPlan:
     there = {place(kind, obj): (kind, obj) for kind, obj in live}
     install_plan = InstallPlan()
@@ -118,7 +118,7 @@ def plan(
     return install_plan
 
 
-def as_written(wanted: Wanted, obj: Object, before: WrittenObject | None) -> bool:
+def as_written(wanted: WantedObject, obj: Object, before: WrittenObject | None) -> bool:
     """Whether the object is as we last wrote it, and that is as it should be. An older view of it tells nothing."""
     return (
         before is not None

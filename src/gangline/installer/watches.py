@@ -8,14 +8,14 @@ from typing import Any
 from gangline.api.core import Pod
 from gangline.api.kinds import DAEMON_SET, DEPLOYMENT, POD, SCHEDULING_SHARD, Kind
 from gangline.api.meta import Object
-from gangline.installer.contract import APP, CONFIG_NAME, Wanted
+from gangline.installer.contract import APP, CONFIG_NAME, WantedObject
 from gangline.installer.plan import ObjectKey, WrittenObject, place_of
 from gangline.installer.status import daemon_set_waits, deployment_waits
 from gangline.runtime import Key, Reader, owner
 
 
 def not_at_work(
-    read: Reader, obj: Object, wanted: Iterable[Wanted], written: dict[ObjectKey, WrittenObject]
+    read: Reader, obj: Object, wanted: Iterable[WantedObject], written: dict[ObjectKey, WrittenObject]
 ) -> list[str]:
     """What is not at work yet. A view that is older than our last write tells nothing."""
     waiting: list[str] = []
@@ -33,7 +33,7 @@ def not_at_work(
     return [text for text in waiting if text]
 
 
-def _pods(read: Reader, deployment: Wanted) -> list[Pod]:
+def _pods(read: Reader, deployment: WantedObject) -> list[Pod]:
     return read.list(POD, deployment.namespace, {APP: deployment.app})
 
 

@@ -50,7 +50,7 @@ class Experiment:
 
 
 @dataclass(slots=True)
-class Playing:
+class PlayingJob:
     """A job in the model."""
 
     job: TraceJob
@@ -74,7 +74,7 @@ class Simulation:
         first = self._jobs[0].arrival if self._jobs else 0.0
         self._gpus = {machine.name: machine.gpus for machine in experiment.machines}
         self._clock = GpuClock(float(sum(self._gpus.values())), first)
-        self._playing: dict[str, Playing] = {}
+        self._playing: dict[str, PlayingJob] = {}
         self._waiting: dict[str, None] = {}
         self._ends: list[tuple[float, int, str]] = []
         self._runs: list[JobRun] = []
@@ -173,14 +173,14 @@ class Simulation:
     def _arrive(self, job: TraceJob) -> None:
         queue = self._it.one_queue or job.queue
         run = JobRun(job.name, queue, job.all_gpus, job.arrival, job.duration)
-        playing = self._playing[job.name] = Playing(job, run, pod_records(job))
+        playing = self._playing[job.name] = PlayingJob(job, run, pod_records(job))
         self._runs.append(run)
         runtimes = self._it.runtimes
         stated, learned = runtimes.stated(job), runtimes.learned(job)
         self._cluster.apply(gang_record(job, queue, stated, learned, self._overruns.learned()))
         self._wait(playing)
 
-    def _wait(self, playing: Playing) -> None:
+    def _wait(self, playing: PlayingJob) -> None:
         for record in playing.tasks:
             self._cluster.apply(record)
         self._waiting[playing.job.name] = None
@@ -197,7 +197,7 @@ class Simulation:
         self._overruns.note(self._cluster.gangs[name].record.expected_runtime or 0.0, playing.job.duration)
         self._leave(playing)
 
-    def _leave(self, playing: Playing) -> None:
+    def _leave(self, playing: PlayingJob) -> None:
         for record in playing.tasks:
             self._cluster.remove(TaskRecord, record.uid)
         self._cluster.remove(GangRecord, playing.job.name)
@@ -242,7 +242,7 @@ class Simulation:
                 run.promised = (now, reservation.start)
                 self._played.promises_made += 1
 
-    def _drop(self, playing: Playing) -> None:
+    def _drop(self, playing: PlayingJob) -> None:
         self._waiting.pop(playing.job.name)
         self._clock.waiting -= playing.run.gpus
         self._leave(playing)
@@ -257,7 +257,7 @@ class Simulation:
                 playing.nodes = {bind.node for bind in binds}
                 self._start(playing, now)
 
-    def _start(self, playing: Playing, now: float) -> None:
+    def _start(self, playing: PlayingJob, now: float) -> None:
         run = playing.run
         del self._waiting[playing.job.name]
         self._clock.waiting -= run.gpus
@@ -279,7 +279,7 @@ class Simulation:
                 self._played.evicted_at_once += self._playing[name].run.since == now
                 self._evict(self._playing[name], now)
 
-    def _evict(self, playing: Playing, now: float) -> None:
+    def _evict(self, playing: PlayingJob, now: float) -> None:
         """It waits again, for what is left to do since its last checkpoint."""
         run, job = playing.run, playing.job
         if not run.running:
@@ -296,7 +296,7 @@ class Simulation:
             self._cluster.remove(TaskRecord, record.uid)
         self._wait(playing)
 
-    def _hold(self, playing: Playing, now: float) -> None:
+    def _hold(self, playing: PlayingJob, now: float) -> None:
         """The job stops holding its GPUs."""
         run, clock = playing.run, self._clock
         clock.by_queue[run.queue] = clock.by_queue.get(run.queue, 0.0) + (now - run.since) * run.gpus

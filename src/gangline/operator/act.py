@@ -13,7 +13,7 @@ from gangline.errors import AlreadyExists, ApiError, Conflict, NotFound
 from gangline.operator import measures
 from gangline.operator.memory.unseen import NotedWrites
 from gangline.operator.plan import Create, EventNote, Step, WritePlan
-from gangline.rules.writes import DONE, WriteOutcome
+from gangline.rules.objects.writes import DONE, WriteOutcome
 from gangline.runtime.controller import Context
 
 LISTED = 8

@@ -30,7 +30,7 @@ GANG, CLIQUE = "grove.io/podgang", "grove.io/podclique"
 PAUSE = 1.0
 
 
-class Unusable(Exception):
+class UnusableArguments(Exception):
     """Arguments or surroundings that cannot be used; the text says what is wrong."""
 
 
@@ -40,7 +40,7 @@ def wanted(entries: Iterable[str]) -> dict[str, int]:
     for entry in (part for given in entries for part in given.split(",")):
         name, colon, count = entry.strip().partition(":")
         if not colon or not name.strip() or ":" in count or not count.strip().isdigit() or int(count) <= 0:
-            raise Unusable(f"{entry!r} is not name:count with a count above 0, for example llm-0-prefill:2")
+            raise UnusableArguments(f"{entry!r} is not name:count with a count above 0, for example llm-0-prefill:2")
         needs[name.strip()] = int(count)
     return needs
 
@@ -64,7 +64,7 @@ class PodApiServer:
     def __init__(self, environment: Mapping[str, str], account: Path = ACCOUNT, info: Path = POD_INFO) -> None:
         host, port = environment.get("KUBERNETES_SERVICE_HOST"), environment.get("KUBERNETES_SERVICE_PORT", "443")
         if not host:
-            raise Unusable("KUBERNETES_SERVICE_HOST is not set: this runs as an init container in a cluster")
+            raise UnusableArguments("KUBERNETES_SERVICE_HOST is not set: this runs as an init container in a cluster")
         self._account = account
         namespace, gang = _file(info / "namespace"), _file(info / "podgangname")
         query = urllib.parse.urlencode({"labelSelector": f"{GANG}={gang}"})
@@ -87,7 +87,7 @@ def _file(path: Path) -> str:
     try:
         return path.read_text().strip()
     except OSError as error:
-        raise Unusable(f"cannot read {path}: {error.strerror}") from None
+        raise UnusableArguments(f"cannot read {path}: {error.strerror}") from None
 
 
 def wait(
@@ -124,7 +124,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         needs = wanted(given.podcliques)
         cluster = PodApiServer(os.environ)
         wait(needs, cluster.pods, lambda text: print(text, flush=True), lambda: time.sleep(PAUSE))
-    except Unusable as error:
+    except UnusableArguments as error:
         print(f"initc: {error}", file=sys.stderr)
         return 1
     print("all cliques that start before this one are ready", flush=True)

@@ -13,12 +13,12 @@ import msgspec
 
 from gangline.api.kinds import Kind
 from gangline.api.meta import Condition, Object, Raw, as_raw, spec_of
+from gangline.rules.objects.writes import Apply as Apply
+from gangline.rules.objects.writes import Create as Create
+from gangline.rules.objects.writes import Delete as Delete
+from gangline.rules.objects.writes import Patch as Patch
+from gangline.rules.objects.writes import Step as Step
 from gangline.rules.values.merge_patch import patch_between
-from gangline.rules.writes import Apply as Apply
-from gangline.rules.writes import Create as Create
-from gangline.rules.writes import Delete as Delete
-from gangline.rules.writes import Patch as Patch
-from gangline.rules.writes import Step as Step
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,25 +80,6 @@ def _spec_patch(before: Raw, after: Raw, wanted: Raw) -> Raw:
         if before.get(key) != value:
             patch[key] = patch_between(before.get(key), wanted[key])
     return patch | {key: wanted[key] for key in before if key not in after and key in wanted}
-
-
-def missing_finalizer(obj: Object, finalizer: str) -> Raw | None:
-    """The patch that adds a finalizer, or None where it is there."""
-    if finalizer in obj.metadata.finalizers:
-        return None
-    return {
-        "metadata": {
-            "finalizers": [*obj.metadata.finalizers, finalizer],
-            "resourceVersion": obj.metadata.resource_version,
-        }
-    }
-
-
-def without_finalizer(obj: Object, finalizer: str) -> Raw | None:
-    if finalizer not in obj.metadata.finalizers:
-        return None
-    rest = [item for item in obj.metadata.finalizers if item != finalizer]
-    return {"metadata": {"finalizers": rest, "resourceVersion": obj.metadata.resource_version}}
 
 
 def with_condition(before: tuple[Condition, ...], new: Condition, now: str) -> Raw:

@@ -22,6 +22,8 @@ SPOKEN_OF: tuple[Kind[Any], ...] = (
     kinds.LIMIT_RANGE,
     kinds.PRIORITY_CLASS,
     kinds.SERVICE_ACCOUNT,
+    kinds.VALIDATING_WEBHOOK,
+    kinds.MUTATING_WEBHOOK,
     kinds.LEASE,
     kinds.EVENT,
     kinds.JOB,
@@ -53,6 +55,8 @@ DECIDED_ON: tuple[Kind[Any], ...] = tuple(
     if kind
     not in (
         kinds.SERVICE_ACCOUNT,
+        kinds.VALIDATING_WEBHOOK,
+        kinds.MUTATING_WEBHOOK,
         kinds.LEASE,
         kinds.EVENT,
         kinds.JOB,

@@ -7,12 +7,15 @@ here changes anything."""
 from __future__ import annotations
 
 import asyncio
+import logging
 import re
 import time
 from collections.abc import Awaitable, Callable, Mapping
 
 from aiohttp import web
+from aiohttp.http_exceptions import HttpProcessingError
 from aiohttp.typedefs import Handler
+from aiohttp.web_protocol import PayloadAccessError, RequestPayloadError
 from prometheus_client import REGISTRY, CollectorRegistry, generate_latest
 
 from gangline.rules.values.hosts import is_loopback, names_this_machine
@@ -47,6 +50,17 @@ Streams = Mapping[str, Callable[[web.Request], Awaitable[web.StreamResponse]]]
 FAREWELL_SECONDS = 1.0
 """How long a listener that closes waits for requests that are not answered yet."""
 BOUNDS = ListenerBounds()
+UNREADABLE = (HttpProcessingError, PayloadAccessError, RequestPayloadError)
+"""What aiohttp raises about a request that is none, or whose body is not what its head says."""
+
+
+def _is_fault_of_ours(record: logging.LogRecord) -> bool:
+    """Who sends what cannot be read is told so; were it logged, anybody could fill a disk with it."""
+    return not (record.exc_info and isinstance(record.exc_info[1], UNREADABLE))
+
+
+log = logging.getLogger(__name__)
+log.addFilter(_is_fault_of_ours)
 
 
 class BoundedRunner(web.AppRunner):
@@ -56,7 +70,7 @@ class BoundedRunner(web.AppRunner):
         self._bounds, self._idle = bounds, IdleConnections[web.RequestHandler](bounds)
         self._looking: asyncio.Task[None] | None = None
         app.middlewares.append(self._within_bounds)
-        super().__init__(app, access_log=None, shutdown_timeout=FAREWELL_SECONDS)
+        super().__init__(app, access_log=None, logger=log, shutdown_timeout=FAREWELL_SECONDS)
 
     async def setup(self) -> None:
         await super().setup()
@@ -77,17 +91,26 @@ class BoundedRunner(web.AppRunner):
     async def _within_bounds(self, request: web.Request, handler: Handler) -> web.StreamResponse:
         self._idle.asks(request.protocol)
         try:
-            if request.can_read_body:
-                async with asyncio.timeout(self._bounds.body):
-                    await request.read()
-            return await handler(request)
-        except TimeoutError:
-            if request.protocol.transport is not None and not request.content.is_eof():
-                request.protocol.close()
-                return web.Response(status=408, text="the body did not come in time\n")
-            raise
+            refused = await self._refusal(request)
+            return await handler(request) if refused is None else refused
         finally:
             self._idle.answered(request.protocol)
+
+    async def _refusal(self, request: web.Request) -> web.Response | None:
+        """What is answered to a body that does not come in time, or cannot be read."""
+        if not request.can_read_body:
+            return None
+        try:
+            async with asyncio.timeout(self._bounds.body):
+                await request.read()
+        except TimeoutError:
+            refusal = web.Response(status=408, text="the body did not come in time\n")
+        except UNREADABLE:
+            refusal = web.Response(status=400, text="the body cannot be read\n")
+        else:
+            return None
+        request.protocol.close()
+        return refusal
 
 
 def runner(app: web.Application, host: str, bounds: ListenerBounds = BOUNDS) -> web.AppRunner:

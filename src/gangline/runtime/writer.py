@@ -23,7 +23,20 @@ from gangline.api.meta import Object, Raw
 from gangline.client import Client, Lanes
 from gangline.client.wire import MERGE_PATCH
 from gangline.errors import AlreadyExists, ApiError, Conflict, Forbidden, NotFound, TooManyRequests, Unavailable
-from gangline.rules.writes import CONFLICT, DONE, GONE, REFUSED, TAKEN, Apply, Create, Delete, Patch, Step, WriteOutcome
+from gangline.rules.objects.finalizers import without_finalizer
+from gangline.rules.objects.writes import (
+    CONFLICT,
+    DONE,
+    GONE,
+    REFUSED,
+    TAKEN,
+    Apply,
+    Create,
+    Delete,
+    Patch,
+    Step,
+    WriteOutcome,
+)
 from gangline.runtime.background import noticed
 from gangline.runtime.clock import Clock
 
@@ -169,7 +182,7 @@ class Writer:
 
     async def remove_finalizer(self, kind: Kind[Any], obj: Object, finalizer: str) -> None:
         """Unless the object is gone; if somebody wrote it meanwhile, a Conflict is raised."""
-        others = [item for item in obj.metadata.finalizers if item != finalizer]
+        others = without_finalizer(obj.metadata.finalizers, finalizer)
         guard = {"resourceVersion": obj.metadata.resource_version, "uid": obj.uid}
         patch = {"metadata": guard | {"finalizers": others or None}}
         await self.patch_unless_gone(kind, obj.name, obj.namespace, patch)

@@ -193,6 +193,8 @@ def _queue_field(queues: Mapping[str, Raw], path: str, word: str) -> tuple[str, 
         if path.startswith(f"{name}."):
             resource, field = _field(path.removeprefix(f"{name}.").split("."), word)
             return name, resource, field
+    if path in queues:
+        raise BadInput(f"--quota {word}: write what of queue {path} changes, as in {path}.gpu.quota=8")
     name = path.partition(".")[0]
     raise BadInput(f"--quota {word}: there is no queue {name!r}{did_you_mean(name, queues)}")
 

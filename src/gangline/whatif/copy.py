@@ -26,16 +26,7 @@ from gangline.runtime import ManualClock
 from gangline.whatif.prepared import PreparedPlatform
 
 LEFT_OUT = frozenset(
-    {
-        "events",
-        "secrets",
-        "leases",
-        "endpoints",
-        "endpointslices",
-        "horizontalpodautoscalers",
-        "cronjobs",
-        "componentstatuses",
-    }
+    {"events", "secrets", "leases", "endpoints", "endpointslices", "horizontalpodautoscalers", "componentstatuses"}
 )
 CLOSED_GROUPS = frozenset(
     {
@@ -74,7 +65,7 @@ WORLD = WorldSettings(
 )
 
 
-class Copy:
+class PlatformCopy:
     """`async with Copy(...) as copy`: settled when it is entered, gone when it is left. `prepare` changes the copied
     objects before any component looks at them."""
 
@@ -97,7 +88,7 @@ class Copy:
     def client(self) -> Client:
         return self.platform.admin
 
-    async def __aenter__(self) -> Copy:
+    async def __aenter__(self) -> PlatformCopy:
         await self.platform.open()
         try:
             await self._set_up()

@@ -14,7 +14,7 @@ from gangline.api.meta import Raw
 from gangline.components.installer_parts import installer_parts
 from gangline.config import manner
 from gangline.installer.config_reader import ConfigReading
-from gangline.installer.contract import CONFIG_NAME, Wishes
+from gangline.installer.contract import CONFIG_NAME, WantedObjects
 from gangline.installer.objects.shards import config_yaml, scheduler_flags
 from gangline.scheduler.loop.flags import read_flags
 from gangline.scheduler.settings import native_settings, shard_settings
@@ -50,8 +50,8 @@ def schedulers_of(objects: Sequence[Raw]) -> list[SchedulerOptions]:
 
 def _of_shard(reading: ConfigReading, spec: Raw) -> SchedulerOptions:
     usual = shard_settings() if manner(reading.compat).decides_as_upstream else native_settings()
-    flags = scheduler_flags(reading, spec, installer_parts(), Wishes())
-    return read_flags(flags, config_yaml(reading, spec, Wishes()), usual).options
+    flags = scheduler_flags(reading, spec, installer_parts(), WantedObjects())
+    return read_flags(flags, config_yaml(reading, spec, WantedObjects()), usual).options
 
 
 def of_pool(objects: Iterable[Raw], options: SchedulerOptions) -> list[Raw]:

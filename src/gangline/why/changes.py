@@ -66,10 +66,8 @@ class ObjectChange:
                 f"{', '.join(differences(self.body, before.raw(self.kind, self.name, self.namespace)))}"
             )
         live = before.raw(self.kind, self.name, self.namespace) or {}
-        return (
-            f"{self.title} had "
-            f"{', '.join(f'{path}: {shown(value)}{was_text(live, keys)}' for path, keys, value in leaves(self.body))}"
-        )
+        values = [f"{path}: {shown(value)}{was_text(live, keys)}" for path, keys, value in leaves(self.body, live)]
+        return f"{self.title} had {', '.join(values)}"
 
     def applied(self, objects: ClusterObjects) -> ClusterObjects:
         live = objects.raw(self.kind, self.name, self.namespace)
@@ -117,6 +115,10 @@ def _new_nodes(nodes: Sequence[ObjectChange], changes: Sequence[ObjectChange]) -
     slices = [change.body for change in changes if change.how == "new" and change.kind is RESOURCE_SLICE]
     first = [body for body in slices if dig(body, "spec", "nodeName") == nodes[0].name]
     return [more_nodes_text([node.name for node in nodes], [node.body for node in nodes]) + devices_text(first)]
+
+
+def touched(changes: Sequence[ObjectChange]) -> set[tuple[str, str, str]]:
+    return {(change.kind.resource, change.namespace, change.name) for change in changes}
 
 
 def squashed(changes: Sequence[ObjectChange]) -> tuple[ObjectChange, ...]:

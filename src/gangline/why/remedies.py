@@ -6,12 +6,13 @@ start the gang is not told. Bounded by a number of cycles."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import re
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from gangline.api import kinds, names
 from gangline.why.cause import Cause
-from gangline.why.changes import ObjectChange, Remedy, applied, renumbered, squashed
+from gangline.why.changes import ObjectChange, Remedy, applied, renumbered, squashed, touched
 from gangline.why.fixes.consequences import consequences
 from gangline.why.objects import ClusterObjects, dig
 from gangline.why.replay import AtRest, at_rest
@@ -21,6 +22,7 @@ from gangline.why.states.members import holds_minimum
 from gangline.why.waiting import in_the_way
 from gangline.why.workloads import Subject, same
 
+FIGURES = re.compile(r"\d+(?:\.\d+)?(?: \w+)?")
 TRIALS = 60
 
 
@@ -29,6 +31,7 @@ SHRINKING = 12
 
 
 DEEPEST = 4
+FEW_NODES = 4
 
 
 TOLD = 4
@@ -114,25 +117,36 @@ def _likeness(change: ObjectChange) -> str:
 def _shrunk(
     objects: ClusterObjects, subject: Subject, changes: tuple[ObjectChange, ...], tries: Tries
 ) -> tuple[ObjectChange, ...]:
-    """Without what the gang starts without: nodes, queues and paused Jobs are left out one by one, the last first. Of
-    nodes that are alike, one that is needed stands for all."""
+    """Without what the gang starts without; of a few changes each is tried again once another is left out."""
+    fewer = _without_spare(objects, subject, changes, tries)
+    while len(fewer) < len(changes) and 1 < len(fewer) <= FEW_NODES:
+        changes, fewer = fewer, _without_spare(objects, subject, fewer, tries)
+    in_order = renumbered(fewer)
+    tried = in_order != fewer and tries.left > 0 and outcome(objects, subject, in_order, tries)[2]
+    return in_order if tried else fewer
+
+
+def _without_spare(
+    objects: ClusterObjects, subject: Subject, changes: tuple[ObjectChange, ...], tries: Tries
+) -> tuple[ObjectChange, ...]:
+    """Nodes, queues and paused Jobs are left out one by one, the last first. Of many nodes that are alike, one that is
+    needed stands for all."""
     needed: set[str] = set()
+    many = sum(item.kind is kinds.NODE for item in changes) > FEW_NODES
     for change in [
         item for item in changes[::-1] if item.kind in (kinds.NODE, kinds.QUEUE, kinds.JOB) and item.how != "replace"
     ]:
         part = {change.name, *(item.name for item in changes if dig(item.body, "spec", "nodeName") == change.name)}
         if change.kind is kinds.JOB and not dig(change.body, "spec", "suspend"):
             continue
-        if _likeness(change) in needed:
+        if many and _likeness(change) in needed:
             continue
         fewer = tuple(item for item in changes if item.name not in part)
         if fewer and tries.left > 0 and outcome(objects, subject, fewer, tries)[2]:
             changes = fewer
         else:
             needed.add(_likeness(change))
-    in_order = renumbered(changes)
-    tried = in_order != changes and tries.left > 0 and outcome(objects, subject, in_order, tries)[2]
-    return in_order if tried else changes
+    return changes
 
 
 def _first_level(
@@ -174,11 +188,26 @@ def _deeper(
         behind = in_the_way(changed, now, rest, titles)
         if (behind.code, behind.why) == (cause.code, cause.why) or not behind.fixes:
             continue
-        further = replace(before, changes=(*before.changes, *fix), behind=(*before.behind, behind.why))
+        told = () if moved(behind.fixes[0], (*before.changes, *fix)) else (behind.why,)
+        further = replace(before, changes=(*before.changes, *fix), behind=(*before.behind, *told))
         if behind.pods_change:
             yield replace(further, changes=squashed((*further.changes, *behind.fixes[0])))
             continue
         yield from _deeper(changed, now, behind, further, titles, tries, depth + 1)
+
+
+def moved(fix: Sequence[ObjectChange], before: Sequence[ObjectChange]) -> bool:
+    """It takes further what other changes have begun: the same obstacle, which those only moved."""
+    return touched(fix) <= touched(before)
+
+
+def unlike(obstacles: Iterable[str]) -> tuple[str, ...]:
+    """Without those that say the same of other figures: a quota that is too small for two pods once it is large enough
+    for one."""
+    first: dict[str, str] = {}
+    for obstacle in obstacles:
+        first.setdefault(FIGURES.sub("", obstacle.partition(" (")[0]), obstacle)
+    return tuple(first.values())
 
 
 def outcome(

@@ -27,6 +27,7 @@ from gangline.scheduler.fairness.accounts import RESOURCES
 from gangline.scheduler.model.cluster import ClusterModel, Key
 from gangline.scheduler.model.status import Status
 from gangline.scheduler.objects.reading import ObjectReading
+from gangline.scheduler.recording.memory import memory_of, remember
 from gangline.scheduler.records import (
     BudgetRecord,
     ClaimRecord,
@@ -140,6 +141,7 @@ class CycleModel:
         self._memory = kept_runtimes(objects.raws(kinds.CONFIG_MAP), pool, self._settings)
         self._base |= {key_of(record): record for record in self._taught(self._cluster.gangs)}
         self._touched: dict[RecordKey, None] = {}
+        self._remembered = memory_of(self._cluster)
 
     def _taught(self, gangs: Iterable[str]) -> list[GangRecord]:
         """Gangs of which nobody says how long they run, with what the running scheduler has learned."""
@@ -191,6 +193,7 @@ class CycleModel:
             elif _held(self._cluster, kind, key):
                 self._cluster.remove(kind, key)
         self._touched = {}
+        remember(self._cluster, self._remembered)
 
     def _take_in(self, objects: ClusterObjects) -> None:
         """Read what differs from the base, and what depends on it."""

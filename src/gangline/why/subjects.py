@@ -280,7 +280,7 @@ def unknown_name(objects: ClusterObjects, name: str, namespace: str, kind: str) 
             if where != namespace and label.partition("/")[2] == name
         }
     )
-    near = difflib.get_close_matches(name, list(here), n=3, cutoff=0.6)
+    near = difflib.get_close_matches(name.lower(), list(here), n=3, cutoff=0.6)
     what = kind or "gang, set, PodGroup, pod or Job"
     hidden = objects.hidden(*LOOKED_AT.get(kind, (kinds.POD_GROUP,)) if kind else EVERY_KIND)
     absent = (
@@ -294,4 +294,5 @@ def unknown_name(objects: ClusterObjects, name: str, namespace: str, kind: str) 
         return f"{absent}; did you mean {' or '.join(here[item] for item in near)}?"
     if hidden:
         return f"{absent}; {ASK}"
-    return f"{absent}; `gangline get podgangs` and `gangline get podgroups` list what there is"
+    listing = f"gangline get {kind}s" if kind in OWNERS or kind == "pod" else "gangline get gangs"
+    return f"{absent}; `{listing}` lists what there is"

@@ -197,6 +197,26 @@ def of_gone_owner(objects: ClusterObjects, word: str, name: str, namespace: str)
         yield Subject(word, name, namespace, pods=tuple(sorted(pods, key=lambda pod: pod.name)))
 
 
+def made_by(objects: ClusterObjects, subject: Subject) -> Raw:
+    """The object that a person made: that above a pod which has a gang of its own, else its owner; {}: there is
+    none."""
+    pods = subject.pods if subject.top_kind == "Pod" else ()
+    above = top_owner(objects, pods[0]) if pods else None
+    return above or subject.top or {}
+
+
+def runs_of(objects: ClusterObjects, top: Raw | None) -> list[Raw]:
+    """The Jobs that a CronJob has made; nothing of another kind."""
+    meta = (top or {}).get("metadata") or {}
+    if (top or {}).get("kind") != "CronJob":
+        return []
+    return [
+        run
+        for run in objects.raws(kinds.JOB, meta.get("namespace", ""))
+        if any(owner.get("uid") == meta.get("uid") for owner in run["metadata"].get("ownerReferences") or ())
+    ]
+
+
 def group_of_pod(objects: ClusterObjects, pod: Pod) -> PodGroup | None:
     name = group_name_of(pod, lambda name: objects.get(kinds.POD_GROUP, name, pod.namespace))
     return objects.get(kinds.POD_GROUP, name, pod.namespace) if name else None

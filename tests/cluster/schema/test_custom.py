@@ -122,6 +122,26 @@ def test_null_is_dropped_unless_the_field_may_be_null() -> None:
         ),
         ({"type": "integer", "multipleOf": 3}, 7, "spec.a: Invalid value: 7: spec.a in body should be a multiple of 3"),
         (
+            {"type": "number", "multipleOf": 0},
+            1.5,
+            "spec.a: Invalid value: 0: factor MultipleOf declared for spec.a must be positive: 0",
+        ),
+        (
+            {"type": "integer", "multipleOf": -2},
+            4,
+            "spec.a: Invalid value: -2: factor MultipleOf declared for spec.a must be positive: -2",
+        ),
+        (
+            {"type": "number", "multipleOf": 0.5},
+            1,
+            "spec.a: Invalid value: 0: factor MultipleOf declared for spec.a must be positive: 0",
+        ),
+        (
+            {"type": "number", "multipleOf": 1e-300},
+            1e300,
+            "spec.a: Invalid value: 1e+300: spec.a in body should be a multiple of 1e-300",
+        ),
+        (
             {"type": "object", "required": ["x"], "properties": {"x": {"type": "string"}}},
             {},
             "spec.a.x: Required value",

@@ -8,7 +8,7 @@ import pytest
 
 from gangline.api.notation import MISSING
 from gangline.cluster.schema import Schema, compile_schema
-from gangline.rules.cel import Budget
+from gangline.rules.cel import StepBudget
 
 Obj = dict[str, Any]
 FIELDS = {
@@ -100,5 +100,5 @@ def test_a_cubic_rule_ends_at_its_limit_with_a_clear_word_and_no_rule_is_run_aft
 
 
 def test_rules_share_the_budget_of_their_object() -> None:
-    found = [*costly(COSTLY, COSTLY).rules.run({"spec": {"l": list(range(20))}}, MISSING, None, Budget(30_000))]
+    found = [*costly(COSTLY, COSTLY).rules.run({"spec": {"l": list(range(20))}}, MISSING, None, StepBudget(30_000))]
     assert "running out of cost budget" in str(found[0]) and len(found) == 1

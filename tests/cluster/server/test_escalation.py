@@ -476,6 +476,21 @@ async def test_nobody_asks_for_a_certificate_of_the_administrators_group(server:
     assert (await as_user(server).post(CERTIFICATES, asked_for("friends"))).status == 201
 
 
+async def test_no_changed_byte_of_a_request_for_a_certificate_makes_the_server_fail(server: Server) -> None:
+    await grant(server, rule("certificates.k8s.io", "certificatesigningrequests", "create"))
+    asked = asked_for("friends")
+    head, *lines, tail, _ = base64.b64decode(asked["spec"]["request"]).decode().split("\n")
+    whole = base64.b64decode("".join(lines))
+    eve = as_user(server)
+    for place in range(len(whole)):
+        changed = bytearray(whole)
+        changed[place] ^= 1 << place % 8
+        pem = f"{head}\n{base64.b64encode(changed).decode()}\n{tail}\n".encode()
+        odd = asked["spec"] | {"request": base64.b64encode(pem).decode()}
+        answer = await eve.post(CERTIFICATES, {"metadata": {"generateName": "eve-"}, "spec": odd})
+        assert answer.status in (201, 403), (place, answer.message)
+
+
 async def test_who_asks_for_a_certificate_is_written_by_the_server(server: Server) -> None:
     await grant(server, rule("certificates.k8s.io", "certificatesigningrequests", "create,update"))
     forged = asked_for(username="admin", groups=["system:masters"], uid="1", extra={"a": ["b"]})

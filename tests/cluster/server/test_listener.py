@@ -19,7 +19,7 @@ import pytest
 
 from cluster.server.conftest import MAPS, TOKEN, config_map, in_process
 from embedded import PATIENCE, until
-from gangline.client.tls import BufferlessTls
+from gangline.client.connections.tls import BufferlessTls
 from gangline.cluster.server.server import Server
 from gangline.cluster.server.wire.connection import SOCKET_BUFFERS, ConnectionTimeouts
 from gangline.cluster.server.wire.http import ListenerSettings, ServerListener, serve

@@ -8,6 +8,7 @@ import json
 import os
 import shutil
 import sqlite3
+import ssl
 import stat
 import subprocess
 import sys
@@ -17,6 +18,7 @@ from pathlib import Path
 
 import pytest
 
+from cluster.server.conftest import in_process
 from gangline.api.kinds import NAMESPACE
 from gangline.cluster.server.access.identity import CertificateAuthority, Secrets
 from gangline.cluster.server.server import Server, ServerSettings
@@ -106,6 +108,18 @@ async def test_secrets_that_cannot_be_trusted_are_refused(tmp_path: Path, name: 
         f"makes new secrets; "
         "tokens and kubeconfigs given out before are then void."
     )
+
+
+async def test_an_authority_with_any_byte_changed_is_refused(tmp_path: Path) -> None:
+    await (await started(tmp_path)).server.close()
+    kept = tmp_path / "data" / "identity" / "ca.crt"
+    whole = ssl.PEM_cert_to_DER_cert(kept.read_text())
+    for place in range(len(whole)):
+        changed = bytearray(whole)
+        changed[place] ^= 1 << place % 8
+        kept.write_text(ssl.DER_cert_to_PEM_cert(bytes(changed)))
+        with pytest.raises(DataFolderError, match=r"ca\.crt (is damaged|holds no certificate in PEM)"):
+            Server(ServerSettings(folder=tmp_path / "data"))
 
 
 async def test_an_empty_administrators_token_is_made_anew_and_a_strange_one_refused(tmp_path: Path) -> None:
@@ -299,6 +313,38 @@ async def test_an_object_that_its_kind_cannot_be_is_told_and_refused(
     with pytest.raises(
         DataFolderError, match=rf"is damaged \({plural}[.a-z0-9]* {record.place[1]} cannot be read: WrongType"
     ):
+        await Server(ServerSettings(folder=tmp_path)).open()
+
+
+@pytest.mark.parametrize(
+    ("plural", "part"),
+    [
+        ("pods", {"spec": 5}),
+        ("pods", {"status": {"conditions": [[]]}}),
+        ("pods", {"spec": {"containers": [{"name": "a", "image": 5}]}}),
+        ("events", {"message": [None]}),
+        ("events", {"count": "often"}),
+    ],
+)
+async def test_a_pod_or_an_event_that_its_kind_cannot_be_is_refused_too(
+    tmp_path: Path, plural: str, part: dict[str, object]
+) -> None:
+    """However many there are: the server fails at an answer with one of them."""
+    server = Server(ServerSettings(folder=tmp_path))
+    await server.open()
+    api = in_process(server)
+    metadata = {"name": "odd", "namespace": "default"}
+    if plural == "pods":
+        spec = {"containers": [{"name": "a", "image": "b"}]}
+        made = await api.post("/api/v1/namespaces/default/pods", {"metadata": metadata, "spec": spec})
+    else:
+        about = {"kind": "Pod", "name": "a", "namespace": "default"}
+        made = await api.post("/api/v1/namespaces/default/events", {"metadata": metadata, "involvedObject": about})
+    await server.close()
+    assert made.status == 201, made.message
+    odd = json.dumps(made.body | part).encode()
+    change(tmp_path, "UPDATE objects SET body = ? WHERE plural = ? AND name = 'odd'", odd, plural)
+    with pytest.raises(DataFolderError, match=rf"is damaged \({plural} default/odd cannot be read: WrongType"):
         await Server(ServerSettings(folder=tmp_path)).open()
 
 

@@ -9,7 +9,7 @@ import pytest
 from gangline.client.wire import Response
 from gangline.cluster.server.status import unauthorized
 from gangline.cluster.server.wire import request_reader as limits
-from gangline.cluster.server.wire.request_reader import Asked, RequestReader
+from gangline.cluster.server.wire.request_reader import RequestReader, WholeRequest
 
 LIMIT = 3 * 1024 * 1024
 POST = b"POST /api/v1/pods HTTP/1.1\r\nHost: x\r\n"
@@ -17,17 +17,17 @@ CHUNKED = POST + b"Transfer-Encoding: chunked\r\n\r\n"
 
 
 def reader(known: bool = True) -> RequestReader:
-    def identify(asked: Asked) -> None:
+    def identify(asked: WholeRequest) -> None:
         if not known:
             raise unauthorized()
 
     return RequestReader(LIMIT, identify)
 
 
-def read(data: bytes, found: RequestReader | None = None, step: int = 0) -> list[Asked | Response]:
+def read(data: bytes, found: RequestReader | None = None, step: int = 0) -> list[WholeRequest | Response]:
     """All that a reader makes of some bytes, given in steps of a size."""
     found = found or reader()
-    all_: list[Asked | Response] = []
+    all_: list[WholeRequest | Response] = []
     for start in range(0, len(data), step or len(data)):
         view = memoryview(data)[start : start + (step or len(data))]
         while len(view) and not (all_ and isinstance(all_[-1], Response)):
@@ -37,9 +37,9 @@ def read(data: bytes, found: RequestReader | None = None, step: int = 0) -> list
     return all_
 
 
-def asked(data: bytes) -> Asked:
+def asked(data: bytes) -> WholeRequest:
     [one] = read(data)
-    assert isinstance(one, Asked), one
+    assert isinstance(one, WholeRequest), one
     return one
 
 
@@ -82,7 +82,7 @@ def test_a_target_is_a_path_with_arguments_or_an_absolute_url(target: str, path:
 def test_a_chunked_body_is_read_in_any_pieces_with_extensions_and_trailers(step: int) -> None:
     data = CHUNKED + b'3;x=y;z="1"\r\nabc\r\n2\r\nde\r\n0\r\nTrailer: z\r\n\r\nGET /next HTTP/1.1\r\nHost: x\r\n\r\n'
     first, second = read(data, step=step)
-    assert isinstance(first, Asked) and isinstance(second, Asked)
+    assert isinstance(first, WholeRequest) and isinstance(second, WholeRequest)
     assert (first.body, "trailer" in first.head.headers, second.path) == (b"abcde", False, "/next")
 
 
@@ -90,7 +90,7 @@ def test_a_body_of_very_many_chunks_is_read_once() -> None:
     """Each byte is looked at once, whatever pieces it comes in: to read from the start each time takes minutes."""
     data = CHUNKED + b"1\r\nx\r\n" * 300_000 + b"0\r\n\r\n"
     [one] = read(data, step=4096)
-    assert isinstance(one, Asked) and one.body == b"x" * 300_000
+    assert isinstance(one, WholeRequest) and one.body == b"x" * 300_000
 
 
 def test_a_get_may_have_a_body() -> None:
@@ -103,19 +103,19 @@ def test_who_wants_another_protocol_is_answered_in_this_one_and_not_read_further
         b"GET /exec HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n"
         b"GET /smuggled HTTP/1.1\r\n\r\n"
     )
-    assert isinstance(one, Asked) and (one.path, one.stays) == ("/exec", False)
+    assert isinstance(one, WholeRequest) and (one.path, one.stays) == ("/exec", False)
 
 
 @pytest.mark.parametrize("step", [0, 1, 7, 50])
 @pytest.mark.parametrize("last", [b"HTTP/1.1\r\nHost: x\r\nConnection: close", b"HTTP/1.0\r\nHost: x"])
 def test_nothing_is_read_after_the_last_request_in_whatever_pieces_it_comes(last: bytes, step: int) -> None:
     [request] = read(b"GET /a " + last + b"\r\n\r\n\r\nGET /b HTTP/1.1\r\nHost: x\r\n\r\n", step=step)
-    assert isinstance(request, Asked) and request.path == "/a"
+    assert isinstance(request, WholeRequest) and request.path == "/a"
 
 
 def test_requests_before_one_that_is_none_are_answered() -> None:
     first, second = read(b"GET /a HTTP/1.1\r\nHost: x\r\n\r\nnonsense\r\n\r\nGET /b HTTP/1.1\r\nHost: x\r\n\r\n")
-    assert isinstance(first, Asked) and isinstance(second, Response) and second.status == 400
+    assert isinstance(first, WholeRequest) and isinstance(second, Response) and second.status == 400
 
 
 def test_few_of_the_requests_that_are_sent_together_are_read_ahead() -> None:
@@ -309,4 +309,4 @@ def test_little_is_kept_of_a_body_whose_sender_nobody_knows() -> None:
         all_ = read(head + bytes(limits.STRANGER_LIMIT + 1), found)
         assert isinstance(all_[-1], Response) and all_[-1].status == 401 and b'"reason":"Unauthorized"' in all_[-1].body
     [small] = read(POST + b"Content-Length: 9\r\n\r\n" + bytes(9), reader(known=False))
-    assert isinstance(small, Asked), "whether it may be answered is for the server to say"
+    assert isinstance(small, WholeRequest), "whether it may be answered is for the server to say"

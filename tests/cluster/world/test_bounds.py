@@ -23,7 +23,7 @@ from gangline.cluster.world.workloads import deployment_plan, replicasets, scale
 from gangline.cluster.world.workloads.jobs import job_plan
 from gangline.cluster.world.workloads.jobs.job_tally import INDEX
 from gangline.cluster.world.workloads.replicas import BURST, FEW_WAITING, MOST_WAITING, WAITING_IN_ALL, share
-from gangline.components.admission_hooks import Nothing
+from gangline.components.admission_hooks import EmptyReader
 
 MOST = 2**31 - 1
 MEGABYTES = 2**20
@@ -238,7 +238,7 @@ def test_a_budget_of_very_many_pods_counts_each_once() -> None:
 
     owned = [pod(f"p-{number}", owner_references=[{**JOB_OWNER, "uid": f"j-{number}"}]) for number in range(300)]
     pods = Counted([*owned, pod("alone")])
-    assert budgets.expected(pods, Nothing()) == 301
+    assert budgets.expected(pods, EmptyReader()) == 301
     assert pods.walks < 5
 
 

@@ -36,8 +36,8 @@ from gangline.api.kinds import (
     foreign,
 )
 from gangline.api.meta import Raw
-from gangline.cluster.world.nodes.nodes import NodePool, NodeTaint, Provision
-from gangline.cluster.world.settings import Growth
+from gangline.cluster.world.nodes.nodes import NodePool, NodeTaint, ProvisionerPart
+from gangline.cluster.world.settings import PoolGrowth
 
 TWO = NodePool(name="n", count=2, gpus=8)
 TEMPLATE = {"metadata": {"labels": {"app": "web"}}, **pod_spec()}
@@ -311,8 +311,8 @@ async def test_a_pod_gets_the_claims_its_templates_describe_and_gives_them_back(
 
 async def test_pods_that_fit_nowhere_bring_nodes_and_idle_nodes_go() -> None:
     growth = (
-        Growth(NodePool(name="big", gpus=8), most=4, delay=30, idle=120),
-        Growth(NodePool(name="small", gpus=1), most=2, delay=30),
+        PoolGrowth(NodePool(name="big", gpus=8), most=4, delay=30, idle=120),
+        PoolGrowth(NodePool(name="small", gpus=1), most=2, delay=30),
     )
     async with world(growth=growth) as lived:
         await lived.make(POD, "little", pod_spec(gpus=1))
@@ -334,7 +334,7 @@ async def test_pods_that_fit_nowhere_bring_nodes_and_idle_nodes_go() -> None:
 
 async def test_a_node_that_is_still_starting_brings_no_second_one() -> None:
     """Nobody takes the taint of new nodes off here, so that the first one never seems to be ready."""
-    async with world(growth=(Growth(NodePool(name="big", gpus=8), most=3, delay=10),), off=("lifecycle",)) as lived:
+    async with world(growth=(PoolGrowth(NodePool(name="big", gpus=8), most=3, delay=10),), off=("lifecycle",)) as lived:
         await lived.make(POD, "p", pod_spec(gpus=8))
         await lived.after(90, steps=5)
         assert [node.name for node in (await lived.client.list(NODE)).items] == ["big-0"]
@@ -343,7 +343,7 @@ async def test_a_node_that_is_still_starting_brings_no_second_one() -> None:
 
 async def test_a_provisioner_brings_the_node_that_holds_all_that_waits_and_takes_it_when_it_is_empty() -> None:
     shapes = (NodePool(name="one", gpus=1), NodePool(name="eight", gpus=8))
-    provision = Provision(name="flexible", shapes=shapes, delay=30, batch=2, empty=20)
+    provision = ProvisionerPart(name="flexible", shapes=shapes, delay=30, batch=2, empty=20)
     async with world(provisions=(provision,)) as lived:
         for number in range(2):
             await lived.make(

@@ -11,7 +11,7 @@ from gangline.api import names
 from gangline.api.core import Container, Pod, PodStatus
 from gangline.api.meta import Raw
 from gangline.cluster.world.pods.pod_life import awaited, backoff, step
-from gangline.cluster.world.pods.pod_step import NodeFacts, Rejection, Step
+from gangline.cluster.world.pods.pod_step import NodeFacts, PodRejection, Step
 from gangline.cluster.world.settings import NodePace
 from gangline.runtime.clock import timestamp
 
@@ -191,7 +191,7 @@ def test_a_pod_that_outlives_its_deadline_fails() -> None:
 
 
 def test_a_pod_for_which_there_is_no_room_is_turned_away_but_one_that_runs_is_not() -> None:
-    full = Rejection("OutOfcpu", "Node didn't have enough resource: cpu, requested: 2, used: 1, capacity: 2")
+    full = PodRejection("OutOfcpu", "Node didn't have enough resource: cpu, requested: 2, used: 1, capacity: 2")
     refused, _ = lived(pod(), at(0, rejection=full))
     assert (refused.status.phase, refused.status.reason, refused.status.message) == (
         "Failed",

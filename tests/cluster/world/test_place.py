@@ -10,7 +10,14 @@ from hypothesis import strategies as st
 from cluster.world.making import node, pod
 from gangline.api.core import Node, Pod
 from gangline.cluster.world.scheduling.gangs import gang_key, minimum
-from gangline.cluster.world.scheduling.place import Board, PlacingRefused, PodBinding, Round, Unit, by_turn
+from gangline.cluster.world.scheduling.place import (
+    NodeBoard,
+    PlacingRefused,
+    PlacingRound,
+    PodBinding,
+    PodUnit,
+    by_turn,
+)
 
 
 def asks(name: str = "p", gpus: int = 0, cpu: str = "1", **spec: Any) -> Pod:
@@ -18,17 +25,18 @@ def asks(name: str = "p", gpus: int = 0, cpu: str = "1", **spec: Any) -> Pod:
     return pod(name, spec={"containers": [{"name": "main", "resources": {"requests": amounts}}], **spec})
 
 
-def board(*nodes: Node) -> Board:
-    made = Board()
+def board(*nodes: Node) -> NodeBoard:
+    made = NodeBoard()
     for item in nodes:
         made.put_node(item)
     return made
 
 
-def place(on: Board, *pods: Pod, least: int = 1) -> list[str]:
+def place(on: NodeBoard, *pods: Pod, least: int = 1) -> list[str]:
     """Node names, or the refusals."""
     return [
-        item.node if isinstance(item, PodBinding) else item.reason for item in Round(on).place(Unit("g", pods, least))
+        item.node if isinstance(item, PodBinding) else item.reason
+        for item in PlacingRound(on).place(PodUnit("g", pods, least))
     ]
 
 
@@ -112,18 +120,21 @@ def test_a_pod_that_names_a_pod_group_belongs_to_that() -> None:
 # --- parts and domains ------------------------------------------------------------------------------------------------
 
 
-def group(name: str, count: int, gpus: int = 4, **more: Any) -> Unit:
+def group(name: str, count: int, gpus: int = 4, **more: Any) -> PodUnit:
     pods = tuple(asks(f"{name}{number}", gpus=gpus) for number in range(count))
-    return Unit(name, pods, more.pop("least", count), called=f"group {name}", **more)
+    return PodUnit(name, pods, more.pop("least", count), called=f"group {name}", **more)
 
 
-def tree(least: int, *parts: Unit, **more: Any) -> Unit:
-    return Unit("top", (), least, parts=parts, **more)
+def tree(least: int, *parts: PodUnit, **more: Any) -> PodUnit:
+    return PodUnit("top", (), least, parts=parts, **more)
 
 
-def put(on: Board, unit: Unit) -> dict[str, str]:
+def put(on: NodeBoard, unit: PodUnit) -> dict[str, str]:
     """Pod → its node, or why it has none."""
-    return {item.pod.name: item.node if isinstance(item, PodBinding) else item.reason for item in Round(on).place(unit)}
+    return {
+        item.pod.name: item.node if isinstance(item, PodBinding) else item.reason
+        for item in PlacingRound(on).place(unit)
+    }
 
 
 def racked(name: str, rack: str, gpus: int = 8, **labels: str) -> Node:
@@ -154,9 +165,9 @@ def test_a_tree_with_too_few_parts_leaves_no_trace() -> None:
 
 
 def test_a_part_that_runs_already_counts_and_one_without_pods_does_not() -> None:
-    runs, empty = Unit("r", least=0, taken=("n",)), Unit("e", least=2, called="group e")
+    runs, empty = PodUnit("r", least=0, taken=("n",)), PodUnit("e", least=2, called="group e")
     assert put(board(node("n", gpus=8)), tree(2, runs, group("a", 1))) == {"a0": "n"}
-    [refused] = Round(board(node("n", gpus=8))).place(tree(2, empty, group("a", 1)))
+    [refused] = PlacingRound(board(node("n", gpus=8))).place(tree(2, empty, group("a", 1)))
     assert refused == PlacingRefused(
         refused.pod,
         "its gang top needs 2 groups and only 1 fit; for the next: its group e needs 2 more pods and has 0",
@@ -218,10 +229,10 @@ def test_higher_priority_comes_first() -> None:
 )
 def test_no_node_is_ever_given_more_than_it_has(gangs: list[tuple[int, int]], sizes: list[int]) -> None:
     on = board(*(node(f"n{at}", gpus=size, cpu="100") for at, size in enumerate(sizes)))
-    look = Round(on)
+    look = PlacingRound(on)
     for at, (gpus, members) in enumerate(gangs):
         pods = tuple(asks(f"g{at}-{number}", gpus=gpus) for number in range(members))
-        answers = look.place(Unit(f"g{at}", pods, members))
+        answers = look.place(PodUnit(f"g{at}", pods, members))
         assert len({isinstance(answer, PlacingRefused) for answer in answers}) == 1
     for spot in on.spots.values():
         assert spot.used.get("nvidia.com/gpu", 0) <= spot.offers["nvidia.com/gpu"]
@@ -241,7 +252,7 @@ def test_a_tree_starts_with_enough_whole_parts_each_in_its_domain_or_not_at_all(
         group(f"p{at}-", members, gpus, level="rack" if bound else "")
         for at, (gpus, members, bound) in enumerate(shapes)
     ]
-    answers = Round(on).place(tree(least, *parts, level="rack" if together else ""))
+    answers = PlacingRound(on).place(tree(least, *parts, level="rack" if together else ""))
     went = {
         answer.pod.name: on.spots[answer.node].node.labels["rack"]
         for answer in answers

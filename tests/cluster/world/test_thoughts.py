@@ -12,12 +12,12 @@ from cluster.world.making import START, node, pod, ready_status, when
 from gangline.api.core import Service
 from gangline.cluster.world.component import PARTS, components, control_plane, simulated_nodes
 from gangline.cluster.world.nodes.autoscaler import wishes
-from gangline.cluster.world.nodes.karpenter import Provisions, packed
+from gangline.cluster.world.nodes.karpenter import MachineProvisioner, packed
 from gangline.cluster.world.nodes.node_taints import LeaseSilence, leaves_at, wanted_taints
-from gangline.cluster.world.nodes.nodes import NodePool, Provision
-from gangline.cluster.world.nodes.pool_orders import Scene
+from gangline.cluster.world.nodes.nodes import NodePool, ProvisionerPart
+from gangline.cluster.world.nodes.pool_orders import PoolPicture
 from gangline.cluster.world.pods.budgets import healthy_needed
-from gangline.cluster.world.settings import Growth, WorldSettings
+from gangline.cluster.world.settings import PoolGrowth, WorldSettings
 from gangline.cluster.world.upkeep.endpoint_slices import old_style, slices
 from gangline.cluster.world.workloads.jobs.cronjobs import due
 from gangline.cluster.world.workloads.scale_decision import ScaleDecision, ScaleHistory, decide, read_metric
@@ -105,37 +105,37 @@ def wanting(name: str, gpus: int) -> Any:
     return pod(name, spec={"containers": [{"name": "main", "resources": {"requests": {"nvidia.com/gpu": str(gpus)}}}]})
 
 
-def grown(*pods: Any, nodes: tuple[Any, ...] = (), pools: tuple[Growth, ...]) -> list[str]:
+def grown(*pods: Any, nodes: tuple[Any, ...] = (), pools: tuple[PoolGrowth, ...]) -> list[str]:
     return [f"{growth.pool.name}-{number}" for growth, number in wishes(nodes, [], [], pods, pools)]
 
 
 def test_waiting_pods_share_the_nodes_they_call_for() -> None:
-    pools = (Growth(NodePool(name="big", gpus=8)),)
+    pools = (PoolGrowth(NodePool(name="big", gpus=8)),)
     assert grown(*(wanting(f"p{number}", 2) for number in range(5)), pools=pools) == ["big-0", "big-1"]
 
 
 def test_the_smallest_pool_that_fits_grows_and_never_beyond_its_limit() -> None:
-    pools = (Growth(NodePool(name="big", gpus=8), most=1), Growth(NodePool(name="small", gpus=2), most=2))
+    pools = (PoolGrowth(NodePool(name="big", gpus=8), most=1), PoolGrowth(NodePool(name="small", gpus=2), most=2))
     assert grown(*(wanting(f"p{number}", 2) for number in range(4)), pools=pools) == ["small-0", "small-1", "big-0"]
     assert grown(wanting("p", 16), pools=pools) == []
 
 
 def test_of_very_many_equal_pods_that_fit_nowhere_each_shape_is_tried_once_and_no_limit_is_passed() -> None:
     waiting = [wanting(f"p{number}", 1 + number % 2) for number in range(2000)]
-    assert grown(*waiting, pools=(Growth(NodePool(name="two", gpus=2), most=3),)) == ["two-0", "two-1", "two-2"]
+    assert grown(*waiting, pools=(PoolGrowth(NodePool(name="two", gpus=2), most=3),)) == ["two-0", "two-1", "two-2"]
     few = msgspec.structs.replace(SHAPES, most=2)
-    assert [shape.name for shape in packed(Scene(0, (), [], [], waiting), few)] == ["eight", "eight"]
+    assert [shape.name for shape in packed(PoolPicture(0, (), [], [], waiting), few)] == ["eight", "eight"]
 
 
 def test_nothing_grows_for_pods_that_fit_already() -> None:
-    assert grown(wanting("p", 2), nodes=(node(gpus=2),), pools=(Growth(NodePool(name="big", gpus=8)),)) == []
+    assert grown(wanting("p", 2), nodes=(node(gpus=2),), pools=(PoolGrowth(NodePool(name="big", gpus=8)),)) == []
 
 
-SHAPES = Provision(name="pool", shapes=(NodePool(name="eight", gpus=8), NodePool(name="two", gpus=2)))
+SHAPES = ProvisionerPart(name="pool", shapes=(NodePool(name="eight", gpus=8), NodePool(name="two", gpus=2)))
 
 
 def shapes(*pods: Any, nodes: tuple[Any, ...] = ()) -> list[str]:
-    return [shape.name for shape in packed(Scene(0, nodes, [], [], pods), SHAPES)]
+    return [shape.name for shape in packed(PoolPicture(0, nodes, [], [], pods), SHAPES)]
 
 
 def test_a_provisioner_orders_the_smallest_shape_that_holds_all_that_waits_together() -> None:
@@ -151,10 +151,10 @@ def test_a_provisioner_orders_nothing_for_what_fits_already_or_never() -> None:
 
 
 def test_a_provisioner_waits_for_more_pods_before_it_orders() -> None:
-    plan = Provisions((SHAPES,))
+    plan = MachineProvisioner((SHAPES,))
     waiting = (wanting("a", 1),)
-    assert list(plan.orders(Scene(0.0, [], [], [], waiting))) == []
-    [order] = plan.orders(Scene(1.0, [], [], [], (*waiting, wanting("b", 1))))
+    assert list(plan.orders(PoolPicture(0.0, [], [], [], waiting))) == []
+    [order] = plan.orders(PoolPicture(1.0, [], [], [], (*waiting, wanting("b", 1))))
     assert (order.name, order.pool.name, order.pool.labels["karpenter.sh/nodepool"]) == ("pool-0", "two", "pool")
 
 
@@ -187,7 +187,7 @@ def test_old_style_endpoints_hold_a_thousand_addresses_at_most_ready_ones_first(
 
 
 def test_every_part_has_a_switch() -> None:
-    everything = components(WorldSettings(growth=(Growth(NodePool(name="g")),), provisions=(SHAPES,)))
+    everything = components(WorldSettings(growth=(PoolGrowth(NodePool(name="g")),), provisions=(SHAPES,)))
     assert [item.name for item in everything] == ["kubelet", "controller-manager", "default-scheduler", "autoscaler"]
     assert components(WorldSettings(off=frozenset(PARTS))) == []
     assert not [

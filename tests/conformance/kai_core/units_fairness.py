@@ -9,7 +9,7 @@ from conformance.kai_core import pieces
 from conformance.kai_core.rows import Row, differs, only
 from gangline.scheduler.fairness import RESOURCES, Amounts, QueueAccount, divide, order, reclaim
 from gangline.scheduler.fairness.capacity import Overrun, over_capacity, over_quota
-from gangline.scheduler.fairness.reclaim import Chunk, Taker
+from gangline.scheduler.fairness.reclaim import ReclaimChunk, ReclaimingGang
 from gangline.scheduler.model.resources import CPU, MEMORY, ResourceNames
 from gangline.scheduler.plugins.capacity.proportion import asked_of, gpus_on
 
@@ -43,9 +43,9 @@ def amounts(record: Mapping[str, float] | None) -> Amounts:
     return (cpu, memory, gpu)
 
 
-def chunk(record: Mapping[str, float]) -> Chunk:
+def chunk(record: Mapping[str, float]) -> ReclaimChunk:
     cpu, memory, gpu = amounts({key: value for key, value in record.items() if key != "pods"})
-    return Chunk(cpu, memory, gpu, gpu)
+    return ReclaimChunk(cpu, memory, gpu, gpu)
 
 
 def shares(queues: Mapping[str, QueueAccount]) -> dict[str, Any]:
@@ -93,9 +93,9 @@ def queue_order(row: Row) -> str:
     return differs(order.compare(pair[0], turns[0], pair[1], turns[1]), row.out)
 
 
-def taker(record: Mapping[str, Any]) -> Taker:
+def taker(record: Mapping[str, Any]) -> ReclaimingGang:
     only(record, "queue", "request", "preemptible", "name", "namespace")
-    return Taker(record["queue"], chunk(record.get("request") or {}), record["preemptible"])
+    return ReclaimingGang(record["queue"], chunk(record.get("request") or {}), record["preemptible"])
 
 
 def can_reclaim(row: Row) -> str:

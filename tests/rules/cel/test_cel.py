@@ -320,6 +320,7 @@ def test_what_is_too_deep_or_too_long_is_refused_in_kubernetes_words(text: str, 
         ("{dyn([1]): 2} == {}", "no such overload"),
         ("timestamp('9999-12-31T23:59:59Z') + duration('10000h') == timestamp('2020-01-01T00:00:00Z')", "out of range"),
         ("int('" + "9" * 5000 + "') == 1", "4300 digits"),
+        ("duration('9999999h') > duration('1s')", 'time: invalid duration "9999999h"'),
         ("quantity('" + "9" * 5000 + "').isInteger()", "quantities must match"),
     ],
 )

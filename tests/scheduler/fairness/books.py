@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gangline.scheduler.fairness import UNLIMITED, Amounts, QueueAccount
-from gangline.scheduler.fairness.reclaim import Chunk, Taker
+from gangline.scheduler.fairness.reclaim import ReclaimChunk, ReclaimingGang
 
 
 def gpus(number: float, elsewhere: float = 0.0) -> Amounts:
@@ -46,9 +46,9 @@ def books(*queues: QueueAccount) -> dict[str, QueueAccount]:
     return {item.uid: item for item in queues}
 
 
-def taking(number: float) -> Chunk:
-    return Chunk(0, 0, number, number)
+def taking(number: float) -> ReclaimChunk:
+    return ReclaimChunk(0, 0, number, number)
 
 
-def taker(queue: str, number: float, preemptible: bool = True) -> Taker:
-    return Taker(queue, taking(number), preemptible)
+def taker(queue: str, number: float, preemptible: bool = True) -> ReclaimingGang:
+    return ReclaimingGang(queue, taking(number), preemptible)

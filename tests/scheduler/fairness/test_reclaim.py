@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gangline.scheduler.fairness import QueueAccount, reclaim
-from gangline.scheduler.fairness.reclaim import Chunk
+from gangline.scheduler.fairness.reclaim import ReclaimChunk
 from scheduler.fairness.books import books, queue, taker, taking
 
 Books = dict[str, QueueAccount]
@@ -96,8 +96,8 @@ def test_firm_work_must_fit_in_the_quota_of_every_ancestor() -> None:
 
 def test_mig_slices_alone_do_not_bring_gpus_into_the_comparison() -> None:
     tree = books(queue("mine", fair=1, holds=1), queue("theirs", fair=4, holds=6))
-    mig = Chunk(0, 0, 2, 0)
-    assert reclaim.reclaimable(tree, reclaim.Taker("mine", mig, True), {"theirs": [mig]})
+    mig = ReclaimChunk(0, 0, 2, 0)
+    assert reclaim.reclaimable(tree, reclaim.ReclaimingGang("mine", mig, True), {"theirs": [mig]})
     assert not reclaim.reclaimable(tree, taker("mine", 2), {"theirs": [taking(2)]})
 
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from gangline.scheduler.model.status import Status
 from gangline.scheduler.recording.evicted import past_of
 from gangline.scheduler.recording.following import shown
-from gangline.scheduler.recording.segments import cycles_of
+from gangline.scheduler.recording.segments import RecordedCycle, cycles_of
 from gangline.scheduler.recording.stories import GangStory, stories
 from gangline.scheduler.recording.usage import past_use
 from scheduler.recording.scene import NOW, RecordedScene
@@ -80,6 +82,20 @@ def test_an_eviction_names_who_took_the_place_and_by_which_rule() -> None:
     assert eviction.by is not None
     assert (eviction.by.name, eviction.by.priority) == ("urgent", 75)
     assert eviction.again is None
+
+
+def test_pods_that_go_in_the_cycle_that_evicts_them_are_told_once_as_evicted() -> None:
+    scene = RecordedScene()
+    scene.gang("sweep", 1, 4)
+    scene.runs()
+    scene.gang("urgent", 4, priority=75)
+    scene.runs()
+    *before, evicts, goes = cycles_of(scene.lines)
+    assert isinstance(evicts, RecordedCycle) and isinstance(goes, RecordedCycle)
+    together = replace(evicts, changes=evicts.changes + goes.changes)
+    (told,) = stories([*before, together], lambda title, record: title == "sweep")
+    assert [event.what for event in told.events][:4] == ["queued", "placed", "running", "evicted"]
+    assert told.events[2].text == "1 pod runs on n1"
 
 
 def test_a_pod_that_nobody_evicted_is_known_all_the_same() -> None:

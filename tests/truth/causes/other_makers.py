@@ -12,7 +12,7 @@ from truth.causes.common import ONE, TWO
 from truth.objects import job, pod, pod_spec, queue, resource_claim, uses_claim
 from truth.player import TruthCase, flat
 
-KIND = {
+KIND: Raw = {
     "apiVersion": "apiextensions.k8s.io/v1",
     "kind": "CustomResourceDefinition",
     "metadata": {"name": "pytorchjobs.kubeflow.org"},

@@ -19,7 +19,7 @@ DURATIONS = ("preemptionDelay", "stalenessGracePeriod")
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class PodGroupFinding:
     message: str
     warns_on: tuple[str, ...] = ()
     """Operations on which this is only a warning."""
@@ -88,7 +88,7 @@ def _counts_both_ways(part: Raw) -> bool:
     return part.get("minMember") is not None and part.get("minSubGroup") is not None
 
 
-def findings(spec: Raw) -> list[Finding]:
+def findings(spec: Raw) -> list[PodGroupFinding]:
     """Everything about the minima of a sound tree, by name of sub-group, the root last."""
     groups = spec.get("subGroups") or []
     children: dict[str | None, int] = {}
@@ -102,32 +102,38 @@ def findings(spec: Raw) -> list[Finding]:
     return group_findings + _root_findings(spec, children.get(None, 0))
 
 
-def _root_findings(spec: Raw, children: int) -> list[Finding]:
+def _root_findings(spec: Raw, children: int) -> list[PodGroupFinding]:
     asked = spec.get("minSubGroup")
     if asked is not None and asked < 1:
-        return [Finding(f"spec.minSubGroup must be at least 1, not {asked}; leave it out to require every sub-group")]
+        return [
+            PodGroupFinding(
+                f"spec.minSubGroup must be at least 1, not {asked}; leave it out to require every sub-group"
+            )
+        ]
     return _too_many(spec, children, "spec")
 
 
-def _group_findings(group: Raw, children: int) -> list[Finding]:
+def _group_findings(group: Raw, children: int) -> list[PodGroupFinding]:
     where = f"sub-group {group['name']}"
     if children:
-        mixed = Finding(
+        mixed = PodGroupFinding(
             f"{where} has sub-groups below it, so it counts them: set minSubGroup instead of minMember", ("UPDATE",)
         )
         return ([mixed] if group.get("minMember") is not None else []) + _too_many(group, children, where)
     group_findings = []
     if group.get("minSubGroup") is not None:
-        group_findings.append(Finding(f"{where} has no sub-groups below it that minSubGroup could count"))
+        group_findings.append(PodGroupFinding(f"{where} has no sub-groups below it that minSubGroup could count"))
     if group.get("minMember") is None:
-        group_findings.append(Finding(f"{where} has no minMember"))
+        group_findings.append(PodGroupFinding(f"{where} has no minMember"))
     return group_findings
 
 
-def _too_many(part: Raw, children: int, where: str) -> list[Finding]:
+def _too_many(part: Raw, children: int, where: str) -> list[PodGroupFinding]:
     asked = part.get("minSubGroup")
     if asked is None or asked <= children:
         return []
     return [
-        Finding(f"{where}: minSubGroup ({asked}) is more than the {children} sub-groups below it", ("CREATE", "UPDATE"))
+        PodGroupFinding(
+            f"{where}: minSubGroup ({asked}) is more than the {children} sub-groups below it", ("CREATE", "UPDATE")
+        )
     ]

@@ -11,7 +11,7 @@ from gangline.api.notation import Type
 from gangline.config import NATIVE, Manner
 from gangline.errors import Problem
 from gangline.rules.hooks import Denied, HookReview, denied
-from gangline.rules.typed import TypedReading, go_duration
+from gangline.rules.objects.typed import TypedReading, go_duration
 
 LONE_CLIQUE = "main"
 """What the only clique of a set is called that has no name."""

@@ -22,8 +22,8 @@ from gangline.api.meta import Raw
 from gangline.errors import Problem
 from gangline.rules import wishes
 from gangline.rules.hooks import Denied, Hook, HookReview, denied
+from gangline.rules.objects.typed import plain
 from gangline.rules.sets import OperatorSettings
-from gangline.rules.typed import plain
 from gangline.rules.values import text
 from gangline.rules.values.times import duration
 

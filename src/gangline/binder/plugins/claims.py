@@ -16,6 +16,7 @@ from gangline.binder.plugins.plugin import BinderPlugin
 from gangline.client import Client
 from gangline.errors import Conflict, NotFound
 from gangline.rules import requests
+from gangline.rules.objects.finalizers import with_finalizer
 
 PROTECTION = "resource.kubernetes.io/delete-protection"
 TRIES = 5
@@ -143,7 +144,10 @@ async def _protected(client: Client, claim: Raw) -> Raw:
     meta = claim["metadata"]
     if PROTECTION in (meta.get("finalizers") or ()):
         return claim
-    guard = {"resourceVersion": meta["resourceVersion"], "finalizers": [*(meta.get("finalizers") or ()), PROTECTION]}
+    guard = {
+        "resourceVersion": meta["resourceVersion"],
+        "finalizers": with_finalizer(meta.get("finalizers"), PROTECTION),
+    }
     await client.patch(RESOURCE_CLAIM, meta["name"], meta["namespace"], {"metadata": guard})
     return await client.get_raw(RESOURCE_CLAIM, meta["name"], meta["namespace"])
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import binascii
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
@@ -97,7 +96,7 @@ def certificate_end(bundle: str) -> float | None:
             certificate.not_valid_after_utc.timestamp()
             for certificate in x509.load_pem_x509_certificates(base64.b64decode(bundle, validate=True))
         )
-    except (ValueError, binascii.Error):
+    except Exception:  # errors of cryptography have no parent of their own
         return None
 
 

@@ -17,7 +17,7 @@ Examples:
 
 @click.command(
     help="Print what makes a shell complete commands, options and names; kinds, gangs, queues and namespaces come from "
-    "the cluster.",
+    "the cluster. `kubectl gangline` is completed where kubectl itself is, without more.",
     epilog=EXAMPLES,
 )
 @click.argument("shell", type=click.Choice(SHELLS))

@@ -54,7 +54,7 @@ async def demo() -> None:
     platform = Platform(PlatformSettings())
     try:
         await platform.start()
-        stage = Stage(platform)
+        stage = SceneStage(platform)
         for number, (title, scene) in enumerate(SCENES, 1):
             click.echo(painted(f"[{number}/{len(SCENES)}] {title}", bold=True))
             await scene(stage)
@@ -67,7 +67,7 @@ async def demo() -> None:
     click.echo(f"next: `gangline up`, and in another terminal: {applying('01-gang')}")
 
 
-class Stage:
+class SceneStage:
     """What a scene may do: apply an example, take a step that must come true, look around."""
 
     def __init__(self, platform: Platform) -> None:
@@ -154,7 +154,7 @@ class Stage:
         await self.step(f"{name} deleted, nothing of it is left", gone)
 
 
-async def gang_by_kai(stage: Stage) -> None:
+async def gang_by_kai(stage: SceneStage) -> None:
     await stage.apply("01-gang/llm.yaml")
 
     async def gang() -> str | None:
@@ -183,7 +183,7 @@ async def gang_by_kai(stage: Stage) -> None:
     await stage.remove("llm")
 
 
-async def gang_by_default(stage: Stage) -> None:
+async def gang_by_default(stage: SceneStage) -> None:
     await stage.apply("02-default-scheduler/chat.yaml")
 
     async def workload() -> str | None:
@@ -195,7 +195,7 @@ async def gang_by_default(stage: Stage) -> None:
     await stage.remove("chat")
 
 
-async def job(stage: Stage) -> None:
+async def job(stage: SceneStage) -> None:
     await stage.apply("03-job/train.yaml")
 
     async def grouped() -> str | None:
@@ -213,7 +213,7 @@ async def job(stage: Stage) -> None:
     await stage.client.delete(JOB, "train", NAMESPACE, propagation="Background")
 
 
-async def waiting(stage: Stage) -> None:
+async def waiting(stage: SceneStage) -> None:
     await stage.apply("04-waiting/large.yaml")
     await stage.platform.settles()
 
@@ -235,7 +235,7 @@ async def waiting(stage: Stage) -> None:
         await stage.client.delete(change.kind, change.name, change.namespace)
 
 
-async def reclaim(stage: Stage) -> None:
+async def reclaim(stage: SceneStage) -> None:
     await stage.apply("06-company/queues.yaml")
     await stage.apply("06-company/load.yaml")
     await stage.step(
@@ -249,7 +249,7 @@ async def reclaim(stage: Stage) -> None:
     await stage.queues(uses=29)
 
 
-async def preempt(stage: Stage) -> None:
+async def preempt(stage: SceneStage) -> None:
     await stage.apply("06-company/urgent.yaml")
     await stage.step("the urgent gang runs", lambda: stage.all_run(("urgent", 2)))
     await stage.evictions("preempt", "serve", 1)
@@ -265,7 +265,7 @@ async def preempt(stage: Stage) -> None:
     await stage.step("and the one that made room knows why it waits", waiting_reason)
 
 
-SCENES: list[tuple[str, Callable[[Stage], Awaitable[None]]]] = [
+SCENES: list[tuple[str, Callable[[SceneStage], Awaitable[None]]]] = [
     ("A PodCliqueSet becomes a gang, placed all-or-nothing", gang_by_kai),
     ("The same without a scheduler name: kube-scheduler's Workload", gang_by_default),
     ("A plain Job becomes a gang by one annotation", job),

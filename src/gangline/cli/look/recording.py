@@ -8,6 +8,7 @@ from pathlib import Path
 
 import click
 
+from gangline.cli.command_group import CommandGroup
 from gangline.cli.look.recorded import files_of, pieces_of, recording_option
 from gangline.errors import BadInput
 
@@ -18,7 +19,9 @@ Examples:
 """
 
 
-@click.group(help="Say what the scheduler's recording holds, or copy it without names.", epilog=EXAMPLES)
+@click.group(
+    cls=CommandGroup, help="Say what the scheduler's recording holds, or copy it without names.", epilog=EXAMPLES
+)
 def command() -> None:
     pass
 

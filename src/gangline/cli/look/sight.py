@@ -28,7 +28,7 @@ SUMMARIZED = {
 
 
 @dataclass(frozen=True, slots=True)
-class Listed:
+class KindListing:
     """What was read of a kind: all of it, what there is in one's own namespace, or nothing."""
 
     kind: Kind[Any]
@@ -49,7 +49,7 @@ async def look_at(connection: ClusterConnection) -> ClusterView:
     from gangline.api import kinds
     from gangline.dashboard.claimed import with_devices
     from gangline.dashboard.look import ClusterView, node_fact, pod_fact
-    from gangline.dashboard.page_data import Source
+    from gangline.dashboard.page_data import PageSource
 
     read = {
         "pods": kinds.POD,
@@ -75,7 +75,7 @@ async def look_at(connection: ClusterConnection) -> ClusterView:
         objects.pop("slices"),
         objects.pop("claims"),
     )
-    source = Source(
+    source = PageSource(
         server=connection.server,
         now=now,
         heard=now,
@@ -86,26 +86,26 @@ async def look_at(connection: ClusterConnection) -> ClusterView:
     return ClusterView(source=source, pods=pods, nodes=nodes, **objects)
 
 
-async def _list(connection: ClusterConnection, kind: Kind[Any]) -> Listed:
+async def _list(connection: ClusterConnection, kind: Kind[Any]) -> KindListing:
     try:
-        return Listed(kind, (await connection.client.list(kind)).items)
+        return KindListing(kind, (await connection.client.list(kind)).items)
     except NotFound:
-        return Listed(kind)
+        return KindListing(kind)
     except Forbidden as error:
         return await _list_here(connection, kind, error)
 
 
-async def _list_here(connection: ClusterConnection, kind: Kind[Any], refusal: Forbidden) -> Listed:
+async def _list_here(connection: ClusterConnection, kind: Kind[Any], refusal: Forbidden) -> KindListing:
     """A tenant may not see the whole cluster, but their own namespace."""
     if not kind.namespaced:
-        return Listed(kind, refusal=refusal)
+        return KindListing(kind, refusal=refusal)
     try:
-        return Listed(kind, (await connection.client.list(kind, connection.namespace)).items, refusal, here=True)
+        return KindListing(kind, (await connection.client.list(kind, connection.namespace)).items, refusal, here=True)
     except Forbidden:
-        return Listed(kind, refusal=refusal)
+        return KindListing(kind, refusal=refusal)
 
 
-def _troubles(answers: Sequence[Listed], namespace: str) -> Iterator[str]:
+def _troubles(answers: Sequence[KindListing], namespace: str) -> Iterator[str]:
     """One sentence for kinds that are seen here only, one for those that are not seen at all."""
     first = answers[0].refusal
     if first is not None and all(answer.unseen for answer in answers):

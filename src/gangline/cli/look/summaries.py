@@ -15,7 +15,7 @@ from gangline.dashboard import gangs as ganged
 from gangline.dashboard import nodes as noded
 from gangline.dashboard import queues as queued
 from gangline.dashboard.look import ClusterView
-from gangline.dashboard.model import Amounts, GangLine, NodeLine, QueueLine
+from gangline.dashboard.model import GangLine, NodeLine, QueueAmounts, QueueLine
 from gangline.rules.selectors import parse_labels
 from gangline.rules.values.times import brief
 
@@ -158,7 +158,7 @@ def bound(value: float | None) -> str:
     return "none" if value is None else amount(value)
 
 
-def used(amounts: Amounts, unit: float, word: str) -> str:
+def used(amounts: QueueAmounts, unit: float, word: str) -> str:
     """What is held, of the quota."""
     quota = None if amounts.quota is None else amounts.quota / unit
     return f"{amount(amounts.allocated / unit)}/{bound(quota)}{word}"

@@ -14,6 +14,7 @@ from gangline.cli import manifests
 from gangline.cli.connection import ClusterConnection, cluster_options, connect
 from gangline.cli.ending import run
 from gangline.cli.objects.unknown_fields import did_you_mean_field
+from gangline.cli.suggestions import did_you_mean
 from gangline.errors import ApiError, BadInput, NotFound
 
 if TYPE_CHECKING:
@@ -80,10 +81,11 @@ async def _apply(objects: list[Meant], kubeconfig: str | None, namespace: str | 
 
 
 async def kind_of(connection: ClusterConnection, obj: Raw) -> Kind[Object]:
-    for item in await connection.served():
-        if (item.kind.api_version, item.kind.kind) == (obj.get("apiVersion"), obj.get("kind")):
-            return item.kind
-    raise BadInput(f"the server at {connection.server} serves no {obj.get('kind')} of {obj.get('apiVersion')}")
+    served = {f"{item.kind.kind} of {item.kind.api_version}": item.kind for item in await connection.served()}
+    wanted = f"{obj.get('kind')} of {obj.get('apiVersion')}"
+    if wanted not in served:
+        raise BadInput(f"the server at {connection.server} serves no {wanted}{did_you_mean(wanted, served)}")
+    return served[wanted]
 
 
 async def apply_meant(connection: ClusterConnection, kind: Kind[Object], obj: Raw, how: str = "") -> str:

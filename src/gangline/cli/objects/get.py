@@ -34,7 +34,7 @@ Examples:
   gangline get queues -o wide
   gangline get pods -l app.kubernetes.io/part-of=llm
   gangline get podgroups.scheduling.run.ai -o yaml
-  gangline get queues -o yaml --clean > queues.yaml    # gangline apply -f queues.yaml brings them back
+  gangline get queues -o yaml --clean > queues.yaml    # for gangline apply -f
 """
 
 

@@ -12,6 +12,7 @@ from typing import Any
 
 import click
 
+from gangline.cli.command_group import CommandGroup
 from gangline.cli.completing import queues_of_cluster
 from gangline.cli.connection import ClusterConnection, cluster_options, connect
 from gangline.cli.ending import run
@@ -26,7 +27,13 @@ Examples:
 """
 
 
-@click.group(help="Change the settings of queues.", epilog=EXAMPLES)
+def settings_like(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:
+    """Settings that are not on the line yet."""
+    given = {text.partition("=")[0] for text in ctx.params.get("settings") or ()}
+    return [f"{name}=" for name in SETTINGS if name.startswith(incomplete) and name not in given]
+
+
+@click.group(cls=CommandGroup, help="Change the settings of queues; `gangline get queues` shows them.", epilog=EXAMPLES)
 def command() -> None:
     pass
 
@@ -41,7 +48,7 @@ def command() -> None:
     epilog=EXAMPLES,
 )
 @click.argument("name", shell_complete=queues_of_cluster)
-@click.argument("settings", nargs=-1, required=True, metavar="SETTING=VALUE…")
+@click.argument("settings", nargs=-1, required=True, metavar="SETTING=VALUE…", shell_complete=settings_like)
 @click.option("--create", "made", is_flag=True, help="create the queue if it does not exist")
 @click.option("--dry-run", "tried", is_flag=True, help="let the server check it, and change nothing")
 @cluster_options

@@ -20,7 +20,7 @@ from gangline.api.notation import MISSING
 from gangline.cluster.schema.decode import WrongType, decoder, first_bad_form, located, unknown_fields
 from gangline.cluster.schema.findings import Sink
 from gangline.cluster.schema.lists import duplicates, embedded_problems, has_embedded, repeats
-from gangline.cluster.schema.prune import Noted, pruned_fields, pruner
+from gangline.cluster.schema.prune import PruneFindings, pruned_fields, pruner
 from gangline.cluster.schema.structural import structural_node
 from gangline.cluster.schema.validate import checker
 from gangline.errors import Problem
@@ -61,7 +61,7 @@ class Schema:
 
     def admit(self, obj: Obj, *, prune: bool = True) -> tuple[Obj, list[str]]:
         """The object as it is stored, and the paths of fields nobody knows (dropped, unless `prune` is off)."""
-        names = Noted()
+        names = PruneFindings()
         try:
             clean = self._clean(obj, names) if self._clean is not None and prune else obj
         except WrongType as error:

@@ -22,7 +22,7 @@ _LETTERS = 16
 """Letters of a text that count as one more value."""
 
 
-class Noted(list[str]):
+class PruneFindings(list[str]):
     """What a walk found: names that nobody knows, and how many values defaults have added."""
 
     filled = 0
@@ -33,7 +33,7 @@ class Noted(list[str]):
             raise BadForm(f"the defaults of its schema add more than {MOST_FILLED} values")
 
 
-Pruner = Callable[[Any, Noted], Any]
+Pruner = Callable[[Any, PruneFindings], Any]
 
 
 def pruner(node: SchemaNode) -> Pruner | None:
@@ -49,7 +49,7 @@ def pruner(node: SchemaNode) -> Pruner | None:
     return None
 
 
-def _integer(value: Any, unknown: Noted) -> Any:
+def _integer(value: Any, unknown: PruneFindings) -> Any:
     return int(value) if type(value) is float and value.is_integer() and abs(value) < 2**63 else value
 
 
@@ -62,7 +62,7 @@ def _list(node: SchemaNode) -> Pruner | None:
 
     weight = _weight(fallback)
 
-    def prune(value: Any, unknown: Noted) -> Any:
+    def prune(value: Any, unknown: PruneFindings) -> Any:
         if type(value) is not list:
             return _mistaken(node, value, unknown)
         if fallback is not MISSING:
@@ -81,7 +81,7 @@ def _object(node: SchemaNode) -> Pruner:
     keep_unknown = node.keep_unknown or node.values is not None or node.shape == "any"
     fill = _defaults(node, parts)
 
-    def prune(value: Any, unknown: Noted) -> Any:
+    def prune(value: Any, unknown: PruneFindings) -> Any:
         if type(value) is not dict:
             return _mistaken(node, value, unknown)
         out: dict[str, Any] = {}
@@ -103,7 +103,7 @@ def _takers(node: SchemaNode, parts: Mapping[str, Pruner | None]) -> dict[str, P
     return {name: clean or partial(_mistaken, node.fields[name]) for name, clean in parts.items()}
 
 
-def _mistaken(node: SchemaNode, value: Any, unknown: Noted) -> Any:
+def _mistaken(node: SchemaNode, value: Any, unknown: PruneFindings) -> Any:
     """What passes as it is. But where the schema has neither object nor list, what stands in one is unknown."""
     if (type(value) is not dict and type(value) is not list) or node.keep_unknown or node.shape == "any":
         return value
@@ -114,11 +114,11 @@ def _mistaken(node: SchemaNode, value: Any, unknown: Noted) -> Any:
     return [_mistaken(inner or node, item, unknown) for item in value]
 
 
-def _as_it_is(value: Any, unknown: Noted) -> Any:
+def _as_it_is(value: Any, unknown: PruneFindings) -> Any:
     return value
 
 
-def _defaults(node: SchemaNode, parts: Mapping[str, Pruner | None]) -> Callable[[dict[str, Any], Noted], None]:
+def _defaults(node: SchemaNode, parts: Mapping[str, Pruner | None]) -> Callable[[dict[str, Any], PruneFindings], None]:
     """Sets the fields that are missing and have a default."""
     defaults = [
         (name, child.default, _weight(child.default))
@@ -126,7 +126,7 @@ def _defaults(node: SchemaNode, parts: Mapping[str, Pruner | None]) -> Callable[
         if child.default is not MISSING
     ]
 
-    def fill(out: dict[str, Any], unknown: Noted) -> None:
+    def fill(out: dict[str, Any], unknown: PruneFindings) -> None:
         for name, default, weight in defaults:
             if name not in out:
                 unknown.fill(weight)
@@ -137,9 +137,9 @@ def _defaults(node: SchemaNode, parts: Mapping[str, Pruner | None]) -> Callable[
     return fill
 
 
-def _completed(clean: Pruner, default: Any, noted: Noted) -> Any:
+def _completed(clean: Pruner, default: Any, noted: PruneFindings) -> Any:
     """A default with the defaults inside; unknown fields in it are not reported."""
-    inner = Noted()
+    inner = PruneFindings()
     inner.filled = noted.filled
     completed = clean(default, inner)
     noted.filled = inner.filled

@@ -14,7 +14,7 @@ from gangline.cluster.schema.findings import Where, path_of
 from gangline.cluster.schema.validate import correlated
 from gangline.errors import Problem
 from gangline.rules import cel
-from gangline.rules.cel.runtime import Budget
+from gangline.rules.cel.runtime import StepBudget
 from gangline.rules.values import problems as say
 from gangline.rules.values.schema_node import SchemaNode
 
@@ -51,7 +51,7 @@ class CelRule:
     def named(self) -> str:
         return str(self.about.get("message") or "").strip() or self.text.strip()
 
-    def message(self, variables: Mapping[str, Any], budget: Budget) -> str:
+    def message(self, variables: Mapping[str, Any], budget: StepBudget) -> str:
         if self.wording is not None:
             try:
                 text = self.wording.evaluate(variables, budget)
@@ -83,9 +83,9 @@ class RuleTree:
 
     def judge(self, value: Any, old: Any) -> Iterator[Problem]:
         """Run every rule on a whole object, within one budget."""
-        return self.run(value, old, None, Budget(BUDGET))
+        return self.run(value, old, None, StepBudget(BUDGET))
 
-    def run(self, value: Any, old: Any, where: Where, budget: Budget) -> Iterator[Problem]:
+    def run(self, value: Any, old: Any, where: Where, budget: StepBudget) -> Iterator[Problem]:
         if value is None or budget.left < 0:
             return
         changed = old is MISSING or value != old
@@ -94,7 +94,7 @@ class RuleTree:
                 yield from self._judge(rule, value, old, where, budget)
         yield from self._below(value, old, where, budget)
 
-    def _below(self, value: Any, old: Any, where: Where, budget: Budget) -> Iterator[Problem]:
+    def _below(self, value: Any, old: Any, where: Where, budget: StepBudget) -> Iterator[Problem]:
         if isinstance(value, dict):
             before = old if isinstance(old, dict) else {}
             for name, item in value.items():
@@ -106,9 +106,9 @@ class RuleTree:
             for index, item in enumerate(value):
                 yield from self.items.run(item, find(item), (where, index), budget)
 
-    def _judge(self, rule: CelRule, value: Any, old: Any, where: Where, budget: Budget) -> Iterator[Problem]:
+    def _judge(self, rule: CelRule, value: Any, old: Any, where: Where, budget: StepBudget) -> Iterator[Problem]:
         path, noun = path_of(where), _NOUNS.get(self.node.shape, self.node.scalar or self.node.shape)
-        variables, call = rule.variables(value, old), Budget(min(cel.CALL_LIMIT, budget.left))
+        variables, call = rule.variables(value, old), StepBudget(min(cel.CALL_LIMIT, budget.left))
         budget.left -= call.left
         try:
             if rule.program.evaluate(variables, call) is True:

@@ -253,15 +253,25 @@ def _bound(
 
 
 def _multiple_of(checks: Mapping[str, Any]) -> Checker:
-    factor = checks["multipleOf"]
+    given = checks["multipleOf"]
 
     def check(value: Any, old: Any, where: Where, sink: Sink) -> None:
-        if type(value) in (int, float) and not float(value / factor).is_integer():
-            sink.problems.append(
-                say.invalid(sink.field(where), value, _body(where, f"should be a multiple of {say.number(factor)}"))
-            )
+        if type(value) not in (int, float):
+            return
+        factor = int(given) if type(value) is int else given  # as upstream: whole numbers are divided by whole ones
+        if factor <= 0:
+            text = f"factor MultipleOf declared for {path_of(where)} must be positive: {say.number(factor)}"
+            sink.problems.append(say.invalid(sink.field(where), factor, text))
+        elif not _is_whole(value / factor if factor >= 1 else 1 / factor * value):
+            text = f"should be a multiple of {say.number(factor)}"
+            sink.problems.append(say.invalid(sink.field(where), value, _body(where, text)))
 
     return check
+
+
+def _is_whole(value: float) -> bool:
+    """A number that JSON can tell from its neighbours, without a fraction."""
+    return abs(value) < 2**53 and float(value).is_integer()
 
 
 def _max_size(name: str, kind: type[list[Any]] | type[dict[str, Any]]) -> Callable[[Mapping[str, Any]], Checker]:

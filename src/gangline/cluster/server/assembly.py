@@ -104,7 +104,8 @@ class ServerParts:
 
     def open_journal(self, folder: Path) -> None:
         journal = self.journal = SqliteJournal(folder, self.store.settle, self._fail)
-        selectable = {resource.shelf: resource for resource in self.catalogue}
+        by_own_group = sorted(self.catalogue, key=lambda resource: resource.group == resource.shelf[0])
+        selectable = {resource.shelf: resource for resource in by_own_group}  # events are kept as those of the core
         self.store.load(journal.revision(), read_records(folder, journal, selectable))
         self.store.journal = journal
         journal.start()

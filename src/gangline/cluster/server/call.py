@@ -13,7 +13,7 @@ from urllib.parse import unquote
 import msgspec
 
 from gangline.client.wire import Request, User
-from gangline.cluster.server.admit.chain import Face
+from gangline.cluster.server.admit.chain import ScaleFace
 from gangline.cluster.server.catalogue import Resource, Subresource
 from gangline.cluster.server.selectors import parse_fields
 from gangline.cluster.server.status import bad_request
@@ -129,7 +129,7 @@ class ServerCall:
     subresource: str = ""
     sub: Subresource | None = None
     warnings: list[str] = field(default_factory=list)
-    face: Face | None = None
+    face: ScaleFace | None = None
     """How the subresource shows the object."""
     document: Document | None = None
     """The body, where it was read as YAML before its turn."""
@@ -143,6 +143,22 @@ class ServerCall:
     def yaml_data(self, expected: str, doubled: list[str]) -> Any:
         """What the body says, whatever its type, as YAML."""
         return decode_yaml(self.request.body, expected, doubled, self.document)
+
+    def about(self, resource: Resource) -> ServerCall:
+        """The same call, whose body is of another kind than its path."""
+        return ServerCall(
+            self.request,
+            self.user,
+            self.verb,
+            resource,
+            self.namespace,
+            self.name,
+            self.subresource,
+            self.sub,
+            self.warnings,
+            self.face,
+            self.document,
+        )
 
     @property
     def place(self) -> tuple[str, str]:

@@ -21,6 +21,7 @@ from gangline.cluster.server.show.discovery import version_rank
 from gangline.cluster.server.store.shelf import DELETED, Record, ShelfKey, StoreChange
 from gangline.cluster.server.verbs.kind_rules import CustomRules, rules_for
 from gangline.cluster.server.verbs.meta import Obj
+from gangline.rules.objects.finalizers import with_finalizer, without_finalizer
 
 SHELF: ShelfKey = ("apiextensions.k8s.io", "customresourcedefinitions")
 ALWAYS = 1 << 62
@@ -306,7 +307,7 @@ class Definitions:
         if about.get("deletionTimestamp"):
             return
         about["deletionTimestamp"] = self._core.now()
-        about["finalizers"] = [*(about.get("finalizers") or []), CLEANUP]
+        about["finalizers"] = with_finalizer(about.get("finalizers"), CLEANUP)
         _set(
             crd.setdefault("status", {}),
             "Terminating",
@@ -332,9 +333,7 @@ class Definitions:
         if definitions is None or record is None:
             return
         crd = whole(definitions, record)
-        crd["metadata"]["finalizers"] = [
-            finalizer for finalizer in crd["metadata"].get("finalizers") or [] if finalizer != CLEANUP
-        ]
+        crd["metadata"]["finalizers"] = without_finalizer(crd["metadata"].get("finalizers"), CLEANUP)
         self.leaving.pop(name, None)
         if crd["metadata"]["finalizers"]:
             self._core.write(definitions, ("", name), crd)

@@ -61,6 +61,10 @@ class Site:
             return self._issuer(request, path)
         if path == "/openapi/v2" or path.startswith("/openapi/v3"):
             return self._openapi(request, path)
+        return self._plain(request, path)
+
+    def _plain(self, request: Request, path: str) -> Response:
+        """A document of discovery, of one group or version at a time."""
         document = self._discovery(path)
         if document is None:
             return Response(404, b"404 page not found\n", TEXT)
@@ -80,8 +84,8 @@ class Site:
         """Whether a real server finds the document as it finds the verbs of built-in kinds, which looks at headers
         first."""
         of_version = _VERSION.fullmatch(path)
-        found = of_version is not None and not self._core.catalogue.is_custom(of_version["group"] or "")
-        return found or path in ("/api", "/version")
+        built_in = of_version is not None and not self._core.catalogue.is_custom(of_version["group"] or "")
+        return built_in or path in ("/api", "/version")
 
     def _aggregated(self, request: Request, path: str, media: str) -> Response:
         """All groups at once, which everybody may keep."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from gangline.api import names
-from gangline.cluster.world.nodes.nodes import DEFAULT_NODES, NodePool, Provision, read_file
+from gangline.cluster.world.nodes.nodes import DEFAULT_NODES, NodePool, ProvisionerPart, read_file
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +28,7 @@ class NodePace:
 
 
 @dataclass(frozen=True, slots=True)
-class Growth:
+class PoolGrowth:
     """What the simulated autoscaler may add: a pool of nodes, its limits, and how long a machine takes to come."""
 
     pool: NodePool
@@ -57,9 +57,9 @@ class WorldSettings:
     """Pods here hold a GPU for fractional pods; the kubelet tells them which one."""
     root_ca: str = ""
     """Certificate authority of the server, published in every namespace as kube-root-ca.crt."""
-    growth: tuple[Growth, ...] = ()
+    growth: tuple[PoolGrowth, ...] = ()
     """What the autoscaler may add; nothing: it does not run."""
-    provisions: tuple[Provision, ...] = ()
+    provisions: tuple[ProvisionerPart, ...] = ()
     """What the provisioner may add; nothing: it does not run."""
 
 
@@ -67,7 +67,7 @@ def read_settings(text: str, source: str = "the nodes file") -> WorldSettings:
     """A world with the nodes of a file: those that stand, those that grow, those that are provisioned."""
     file = read_file(text, source)
     growth = tuple(
-        Growth(pool, pool.grow.least, pool.grow.most, pool.grow.delay, pool.grow.idle)
+        PoolGrowth(pool, pool.grow.least, pool.grow.most, pool.grow.delay, pool.grow.idle)
         for pool in file.nodes
         if pool.grow is not None
     )

@@ -6,9 +6,10 @@ import { outline, paint } from "./map_paint.js";
 import { tell } from "./map_words.js";
 
 const byId = (id) => document.getElementById(id);
-const state = { data: null, layout: null, colours: null, chosen: null, shown: null };
+const state = { data: null, layout: null, colours: null, chosen: null, shown: null, only: undefined };
 
 export async function begin() {
+  state.only = new URL(location.href).searchParams.get("only") ?? undefined;
   const plane = byId("plane");
   plane.addEventListener("pointermove", (event) => point(under(event)));
   plane.addEventListener("pointerleave", () => point(null));
@@ -29,7 +30,9 @@ async function load() {
   if (!answer.ok) return;
   state.data = await answer.json();
   draw();
-  if (!state.chosen) choose(named(address.searchParams.get("node")), false);
+  if (state.chosen) return;
+  choose(named(address.searchParams.get("node")), false);
+  if (state.chosen) bring(state.chosen.box);
 }
 
 const named = (name) => {
@@ -42,7 +45,7 @@ function draw() {
   if (!state.data || !width) return;
   const kept = state.chosen?.box.node.name;
   state.layout = layOut(state.data, width);
-  state.colours = colours(state.data, byId("key").dataset.only);
+  state.colours = colours(state.data, state.only);
   paint(byId("cells"), state.layout, state.colours);
   key();
   state.chosen = named(kept);
@@ -58,7 +61,7 @@ function key() {
     swatch.className = `swatch ${style}`;
     button.type = "button";
     button.dataset.value = value;
-    button.setAttribute("aria-pressed", String(byId("key").dataset.only === value));
+    button.setAttribute("aria-pressed", String(state.colours.only === value));
     const named = Object.assign(document.createElement("bdi"), { textContent: word });
     button.append(swatch, " ", named, " ", Object.assign(document.createElement("span"), { className: "dim", textContent: count.toLocaleString("en") }));
     item.append(button);
@@ -72,9 +75,8 @@ function key() {
 // Only what one colour stands for; the same again shows everything.
 function only(button) {
   if (!button) return;
-  const { dataset } = byId("key");
-  if (dataset.only === button.dataset.value) delete dataset.only;
-  else dataset.only = button.dataset.value;
+  state.only = state.colours.only === button.dataset.value ? undefined : button.dataset.value;
+  inAddress("only", state.only);
   draw();
 }
 
@@ -87,13 +89,17 @@ function point(place) {
   if (!state.chosen) show(place);
 }
 
-function choose(place, inAddress = true) {
+function choose(place, told = true) {
   state.chosen = place;
   show(place);
-  if (!inAddress) return;
+  if (told) inAddress("node", place?.box.node.name);
+}
+
+// So that who is given the address sees the same.
+function inAddress(name, value) {
   const address = new URL(location.href);
-  if (place) address.searchParams.set("node", place.box.node.name);
-  else address.searchParams.delete("node");
+  if (value === undefined) address.searchParams.delete(name);
+  else address.searchParams.set(name, value);
   history.replaceState(null, "", address);
 }
 
@@ -132,7 +138,12 @@ function step(right, down) {
   }
   if (!next) return;
   choose({ box: next, cell: -1 });
+  bring(next);
+}
+
+// Into sight.
+function bring(box) {
   const { top } = byId("cells").getBoundingClientRect();
-  const y = top + next.y;
+  const y = top + box.y;
   if (y < 80 || y > innerHeight - 60) scrollBy({ top: y - innerHeight / 2 });
 }

@@ -8,7 +8,8 @@ const STATES = { running: "c3", starting: "c5", waiting: "c1", evicted: "c6", en
 const OPEN = { "-free": "free", "-reserved": "reserved", "-closed": "on closed nodes", "-in-use": "in use" };
 const CAUSES = { "no demand": "c7", shortage: "c1", "taint or cordon": "c2", fragments: "c3", topology: "c4", reserved: "c5", quota: "c6", "gate or missing pods": "c8", starting: "other", failed: "other" };
 
-export function colours(data, only) {
+// `only`: of which value alone the colours are shown; one that nobody has any more chooses nothing.
+export function colours(data, chosen) {
   const values = { queue: byQueue, gang: byGang, state: byState, idle: byCause }[data.colour](data);
   const counts = new Map();
   for (const { nodes } of data.domains)
@@ -17,10 +18,12 @@ export function colours(data, only) {
         const value = values.of(cell);
         counts.set(value, (counts.get(value) ?? 0) + 1);
       }
-  const styles = values.styles(counts);
+  const only = counts.has(chosen) || chosen === "*" ? chosen : undefined;
+  const styles = values.styles(counts, only);
   const style = (value) => (value in OPEN ? value.slice(1) : (styles.get(value) ?? "other"));
   const shown = (value) => only === undefined || only === value || (only === "*" && style(value) === "other");
   return {
+    only,
     style: (cell) => (shown(values.of(cell)) ? style(values.of(cell)) : "faint"),
     key: keyOf(counts, style, (value) => OPEN[value] ?? values.word(value)),
   };
@@ -36,9 +39,9 @@ function keyOf(counts, style, word) {
 }
 
 // The most frequent have a colour each. A name asks for the same colour whenever and wherever it is shown, and takes the
-// next one that is free: a queue keeps its colour when others come and go.
-function largest(counts) {
-  const order = [...counts].filter(([value]) => !(value in OPEN) && value !== "").sort((a, b) => b[1] - a[1] || (a[0] < b[0] ? -1 : 1));
+// next one that is free: a queue keeps its colour when others come and go. The one that is chosen always has one.
+function largest(counts, only) {
+  const order = [...counts].filter(([value]) => !(value in OPEN) && value !== "").sort((a, b) => (b[0] === only) - (a[0] === only) || b[1] - a[1] || (a[0] < b[0] ? -1 : 1));
   const taken = new Map();
   for (const value of order.slice(0, OWN).map(([value]) => value).sort()) {
     let place = wished(value);

@@ -3,7 +3,7 @@ import { cellsOf } from "./map_cells.js";
 import { cellPlace } from "./map_layout.js";
 
 const MOST_PIXELS = 24e6;
-const STYLES = ["c1", "c2", "c3", "c4", "c5", "c6", "c7", "c8", "other", "faint", "in-use", "line", "text", "dim", "alarm"];
+const STYLES = ["c1", "c2", "c3", "c4", "c5", "c6", "c7", "c8", "other", "faint", "in-use", "free", "line", "text", "dim", "alarm"];
 
 function sized(canvas, { width, height }) {
   const dense = Math.min(devicePixelRatio || 1, 2);
@@ -62,7 +62,7 @@ function paintCell(pen, { cell: side }, cell, { x, y }, style, ink, closed) {
 // Empty is free, crossed is out of reach, hatched is kept for somebody.
 function paintFree(pen, side, cell, x, y, style, ink, closed) {
   const own = !["free", "reserved", "closed", "faint"].includes(style);
-  pen.strokeStyle = own ? ink[style] || ink.dim : ink.line;
+  pen.strokeStyle = own ? ink[style] || ink.dim : style === "faint" ? ink.faint : ink.free;
   pen.lineWidth = own ? 1.5 : 1;
   if (own) {
     pen.globalAlpha = 0.35;

@@ -55,5 +55,5 @@ function ofNode(node, cells, data) {
   const holders = (node.held ?? []).map(([gang, gpus]) => `${data.gangs[gang]?.title ?? "pods of no gang"} ${gpus}`);
   const shared = (node.shared ?? []).length ? [`${node.shared.length} shared`] : [];
   const idle = (node.idle ?? []).map((part) => `${part[1]} ${because(part)}`);
-  return [element("p", [`${free} of ${node.gpus} GPUs free`, ...idle, ...holders, ...shared].join(" · "), { className: "dim" })];
+  return [element("p", [`${free} of ${node.gpus} ${node.gpus === 1 ? "GPU" : "GPUs"} free`, ...idle, ...holders, ...shared].join(" · "), { className: "dim" })];
 }

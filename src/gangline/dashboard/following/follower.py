@@ -29,7 +29,7 @@ from gangline.client import Client
 from gangline.dashboard.claimed import with_devices
 from gangline.dashboard.following.object_facts import ObjectFacts
 from gangline.dashboard.look import ClusterView, NodeFact, PodFact, node_fact, pod_fact
-from gangline.dashboard.page_data import Source
+from gangline.dashboard.page_data import PageSource
 from gangline.dashboard.replies import source_of
 from gangline.errors import ApiError, Unavailable
 from gangline.runtime import Cache, Clock, background
@@ -54,7 +54,7 @@ PULSE = 3.0
 """Seconds between two questions whether the cluster still answers."""
 
 
-class Sight(Protocol):
+class ClusterSight(Protocol):
     """Where pages get what they show."""
 
     @property
@@ -147,5 +147,5 @@ class Follower:
             jobs=read(JOB),
         )
 
-    def _source(self) -> Source:
+    def _source(self) -> PageSource:
         return source_of(self._server, self._clock.now(), self._heard, self._problem, self._informers)

@@ -32,14 +32,14 @@ LARGEST = 20_000
 NEEDED = ("nodes", "pods", "podgroups.scheduling.run.ai", "queues.scheduling.run.ai")
 
 
-class Reckoned(NamedTuple):
+class ReckonedCluster(NamedTuple):
     """What was worked out of one reading of the cluster."""
 
     idle: KnownIdle = KnownIdle()
     shares: KnownShares = KnownShares()
 
     @classmethod
-    def failed(cls, problem: str) -> Reckoned:
+    def failed(cls, problem: str) -> ReckonedCluster:
         text = f"not worked out: {problem}"
         return cls(KnownIdle(problem=text), KnownShares(problem=text))
 
@@ -53,10 +53,10 @@ def _left_to(command: str) -> str:
     return f"not worked out: the cluster has more than {LARGEST:,} pods; `gangline {command}` tells"
 
 
-TOO_LARGE = Reckoned(KnownIdle(problem=_left_to("idle")), KnownShares(problem=_left_to("fairshare")))
+TOO_LARGE = ReckonedCluster(KnownIdle(problem=_left_to("idle")), KnownShares(problem=_left_to("fairshare")))
 
 
-class Reckoner:
+class ClusterReckoner:
     """`changes` grows with every change of the cluster; `look` is what the pages see of it."""
 
     def __init__(
@@ -65,7 +65,7 @@ class Reckoner:
         self._client, self._clock, self._look, self._changes = client, clock, look, changes
         self._asked = asyncio.Event()
         self._seen = -1
-        self.known = Reckoned()
+        self.known = ReckonedCluster()
         self.version = 0
         """Grows with every new answer."""
 
@@ -85,22 +85,22 @@ class Reckoner:
             self.known = known
             await self._clock.sleep(max(SHORTEST_REST, REST * (time.monotonic() - began)))
 
-    async def _worked_out(self) -> Reckoned:
+    async def _worked_out(self) -> ReckonedCluster:
         if len(self._look().pods) > LARGEST:
             return TOO_LARGE
         now = self._clock.now()
         try:
             objects = await read_cluster(self._client, now, kinds=DECIDED_ON)
         except ApiError as error:
-            return Reckoned.failed(str(error))
+            return ReckonedCluster.failed(str(error))
         unread = [f"{name}: {why}" for name, why in objects.unread.items() if name in NEEDED]
         if unread:
-            return Reckoned.failed("; ".join(unread))
+            return ReckonedCluster.failed("; ".join(unread))
         return await asyncio.to_thread(reckoned, objects, now)
 
 
-def reckoned(objects: ClusterObjects, now: float) -> Reckoned:
-    return Reckoned(KnownIdle(idle_parts(objects), now), KnownShares(queue_shares(objects), now))
+def reckoned(objects: ClusterObjects, now: float) -> ReckonedCluster:
+    return ReckonedCluster(KnownIdle(idle_parts(objects), now), KnownShares(queue_shares(objects), now))
 
 
 def queue_shares(objects: ClusterObjects) -> dict[str, float]:

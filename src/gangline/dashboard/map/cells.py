@@ -24,7 +24,7 @@ from gangline.dashboard.map.data import (
     MapRow,
     MapShare,
 )
-from gangline.dashboard.nodes import HOST, Holders, Use, natural
+from gangline.dashboard.nodes import HOST, Holders, NodeUse, natural
 from gangline.dashboard.page_data import Table
 from gangline.rules.capacity.idle_causes import CLOSED, NO_DEMAND, STARTING
 
@@ -131,7 +131,7 @@ def map_node(fact: NodeFact, pods: Sequence[PodFact], listed: GangList, idle: Se
             sharing[device][listed.place(pod)] += portion(pod, fact)
         if pod.whole:
             whole[listed.place(pod)] += min(pod.whole, MOST)
-    use = Use(fact, pods)
+    use = NodeUse(fact, pods)
     shares = (_share(used, sharing[device]) for device, used in sorted(use.groups.items()))
     node = MapNode(
         name=fact.node.name,

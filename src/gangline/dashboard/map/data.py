@@ -5,7 +5,7 @@ by their place in a list, and what is usual is left out. Nothing here looks at a
 
 from __future__ import annotations
 
-from gangline.dashboard.page_data import PageData, Source, Table
+from gangline.dashboard.page_data import PageData, PageSource, Table
 
 
 class MapGang(PageData, frozen=True):
@@ -96,7 +96,7 @@ class MapCounts(PageData, frozen=True):
 class MapPage(PageData, frozen=True, tag_field="page", tag="map"):
     """Every GPU, by where it stands."""
 
-    source: Source
+    source: PageSource
     levels: tuple[str, ...]
     topology: str
     topologies: tuple[str, ...]

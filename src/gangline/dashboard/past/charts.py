@@ -23,7 +23,7 @@ MOST_TICKS = 8
 """Times below a chart, at most about so many."""
 
 
-class Series(msgspec.Struct, frozen=True):
+class ChartSeries(msgspec.Struct, frozen=True):
     """`kind`: area, line or bars. `style` is a class of the style sheet."""
 
     values: Sequence[float]
@@ -31,7 +31,7 @@ class Series(msgspec.Struct, frozen=True):
     style: str
 
 
-class Frame(msgspec.Struct, frozen=True):
+class ChartFrame(msgspec.Struct, frozen=True):
     """From when to when, and how high."""
 
     start: float
@@ -50,12 +50,12 @@ def chart(
     label: str,
     span: tuple[float, float],
     moments: Sequence[tuple[float, float]],
-    series: Sequence[Series],
+    series: Sequence[ChartSeries],
     bound: float | None = None,
 ) -> Html:
     """`span`: from when to when; `moments`: start and end of each value; `bound`: a line across, as a quota is."""
     highest = max([*(max(item.values, default=0.0) for item in series), bound or 0.0, 1.0])
-    frame = Frame(*span, top=_nice(highest))
+    frame = ChartFrame(*span, top=_nice(highest))
     drawn = [_drawn(item, moments, frame) for item in series]
     line = [tag("line", x1=LEFT, x2=WIDE - 4, y1=frame.y(bound), y2=frame.y(bound), class_="quota")] if bound else []
     return tag(
@@ -79,7 +79,7 @@ def _nice(value: float) -> float:
     return next(step * part for part in (2, 4, 6, 10) if step * part >= value)
 
 
-def _axes(frame: Frame) -> list[Html]:
+def _axes(frame: ChartFrame) -> list[Html]:
     lines = [
         part
         for value in (0.0, frame.top / 2, frame.top)
@@ -94,8 +94,10 @@ def _axes(frame: Frame) -> list[Html]:
 
 
 def _anchor(x: float) -> str:
-    """Where a text stands to its place: not beyond the right edge."""
-    return "end" if x > WIDE - 24 else "middle"
+    """Where a text stands to its place: neither beyond the right edge nor below the numbers at the left."""
+    if x > WIDE - 24:
+        return "end"
+    return "start" if x < LEFT + 24 else "middle"
 
 
 def ticks(start: float, end: float) -> list[float]:
@@ -110,7 +112,7 @@ def clock(moment: float, whole: float) -> str:
     return datetime.fromtimestamp(moment, UTC).strftime("%H:%M" if whole <= 86400.0 else "%b %d")
 
 
-def _drawn(series: Series, moments: Sequence[tuple[float, float]], frame: Frame) -> Html:
+def _drawn(series: ChartSeries, moments: Sequence[tuple[float, float]], frame: ChartFrame) -> Html:
     if series.kind == "bars":
         return tag(
             "g",
@@ -129,7 +131,7 @@ def _drawn(series: Series, moments: Sequence[tuple[float, float]], frame: Frame)
     return tag("polyline", points=" ".join(corners), class_=series.style)
 
 
-def _bar(value: float, moment: tuple[float, float], frame: Frame) -> Html:
+def _bar(value: float, moment: tuple[float, float], frame: ChartFrame) -> Html:
     left, right = frame.x(moment[0]), frame.x(moment[1])
     return tag(
         "rect",

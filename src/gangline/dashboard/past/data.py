@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import msgspec
 
-from gangline.dashboard.page_data import PageData, Source, Table
+from gangline.dashboard.page_data import PageData, PageSource, Table
 
 
 class UsePoint(PageData, frozen=True):
@@ -102,7 +102,7 @@ class QueuePast(PageData, frozen=True):
 
 
 class TimePage(PageData, frozen=True, tag_field="page", tag="time"):
-    source: Source
+    source: PageSource
     range: str
     since: float
     known_since: float | None
@@ -125,7 +125,7 @@ class GangMoment(PageData, frozen=True):
 class TimelinePage(PageData, frozen=True, tag_field="page", tag="timeline"):
     """What became of a gang, from created to ended."""
 
-    source: Source
+    source: PageSource
     namespace: str
     title: str
     name: str

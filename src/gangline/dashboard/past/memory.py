@@ -1,8 +1,8 @@
 """What was seen of a cluster over time, in a bounded number of samples: fine for an hour, coarser for a day and a week.
 
 Fed by keeper.py with a look every few seconds, and once at the start with what was kept over a restart (kept_file.py)
-and what a scheduler recorded (recorded.py). What began and ended between two looks is not seen. Holds no file and knows
-no clock."""
+and what a scheduler recorded (recorded.py). Of what began and ended between two looks only the end is known, and only
+while its objects are there. Holds no file and knows no clock."""
 
 from __future__ import annotations
 
@@ -154,18 +154,21 @@ class PastMemory:
             self._seen[place] = SeenGang(*place, state, max(gpus, had), gang.title, gang.queue)
             if state in (STARTING, RUNNING) and was in ("", WAITING, EVICTED):
                 self._note_start(gang, was, gpus, now)
-            elif state in (ENDED, FAILED) and was not in ("", state):
-                self.endings.append(_ending(gang, state, max(gpus, had), now))
+            elif state in (ENDED, FAILED) and was != state and (was or self._came_since(gang)):
+                self.endings.append(_ending(gang, state, max(gpus, had) or gang.over, now))
         for place in before.keys() - self._seen.keys():
             gone = before[place]
             if gone.state not in (ENDED, FAILED):
                 self.endings.append(_deleted(gone, now))
 
+    def _came_since(self, gang: CountedGang) -> bool:
+        """Whether it was made after the last look."""
+        return gang.made is not None and 0.0 < self._last < gang.made + 1  # times of objects are whole seconds
+
     def _note_start(self, gang: CountedGang, was: str, gpus: float, now: float) -> None:
         """Whoever ran already at the first look says itself when it started; who came since has just started."""
         made = gang.made
-        seen = was or (made is not None and 0.0 < self._last <= made)
-        started = gang.started or (now if seen else None)
+        started = gang.started or (now if was or self._came_since(gang) else None)
         if made is not None and started is not None and max(now - WEEK, self._recalled) < started:
             self.waits.append(PastWait(at=started, gpus=round(gpus, 2), seconds=max(started - made, 0.0)))
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 
 from gangline.dashboard.pages import gang_address
-from gangline.dashboard.past.charts import Series, chart
+from gangline.dashboard.past.charts import ChartSeries, chart
 from gangline.dashboard.past.data import PastEnding, PastEviction, QueuePast, TimelinePage, TimePage
 from gangline.dashboard.past.memory import RANGES
 from gangline.dashboard.writing.html import Html, join, tag
@@ -59,10 +59,10 @@ def _use(page: TimePage) -> list[Html]:
         _figure(
             "GPUs in use",
             words,
-            chart(words, frame, spans, [Series(there, "line", "there"), Series(used, "area", "used-area")]),
+            chart(words, frame, spans, [ChartSeries(there, "line", "there"), ChartSeries(used, "area", "used-area")]),
         ),
-        _figure("GPUs waited for", queued, chart(queued, frame, spans, [Series(waiting, "area", "waiting-area")])),
-        _figure("Evictions", lost, chart(lost, frame, spans, [Series(counts, "bars", "evicted-bars")])),
+        _figure("GPUs waited for", queued, chart(queued, frame, spans, [ChartSeries(waiting, "area", "waiting-area")])),
+        _figure("Evictions", lost, chart(lost, frame, spans, [ChartSeries(counts, "bars", "evicted-bars")])),
     ]
     return [section("use", "GPUs", tag("div", *charts, class_="charts"), _numbers(page))]
 
@@ -107,7 +107,7 @@ def _queue(page: TimePage, item: QueuePast) -> Html:
     words = f"{tenths(item.used[-1])} used and {tenths(item.waiting[-1])} waited for now, quota {number(item.quota)}"
     spans = [(point.start, point.end) for point in page.points]
     wanted = [used + waiting for used, waiting in zip(item.used, item.waiting, strict=True)]
-    series = [Series(wanted, "area", "wanted-area"), Series(item.used, "area", "used-area")]
+    series = [ChartSeries(wanted, "area", "wanted-area"), ChartSeries(item.used, "area", "used-area")]
     drawing = chart(f"{item.name}: {words}", (page.since, page.source.now), spans, series, item.quota)
     return _figure(queue_link(item.name), words, drawing)
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 import msgspec
 
 from gangline.dashboard.model import GangChoice, GangLine, GangsPage
-from gangline.dashboard.page_data import Source
+from gangline.dashboard.page_data import PageSource
 from gangline.dashboard.writing.html import Html, join, tag
 from gangline.dashboard.writing.parts import (
     age,
@@ -87,7 +87,7 @@ def _order(head: str, order: str, given: GangChoice) -> Html:
     )
 
 
-def _row(line: GangLine, source: Source) -> list[object]:
+def _row(line: GangLine, source: PageSource) -> list[object]:
     waits = tag("span", "requested", class_="sub") if line.gpus_asked and not line.gpus_held else None
     gpus = join([number(line.gpus_held or line.gpus_asked), waits])
     return [

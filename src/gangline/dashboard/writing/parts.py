@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 from urllib.parse import urlencode
 
-from gangline.dashboard.model import Amounts, GangLine, GpuCell, NodeLine
+from gangline.dashboard.model import GangLine, GpuCell, NodeLine, QueueAmounts
 from gangline.dashboard.page_data import Table
 from gangline.dashboard.pages import address, gang_address
 from gangline.dashboard.writing.html import Html, join, tag
@@ -172,7 +172,7 @@ MOST_ASKED = 4
 others a dot."""
 
 
-def scale(rows: Iterable[Amounts]) -> float:
+def scale(rows: Iterable[QueueAmounts]) -> float:
     """What the full width of bars that stand together means; more than that is cut."""
     given = list(rows)
     had = max((max(item.quota or 0.0, item.allocated) for item in given), default=0.0)
@@ -180,7 +180,7 @@ def scale(rows: Iterable[Amounts]) -> float:
     return max(had, min(asked, had * MOST_ASKED)) if had else asked or 1.0
 
 
-def bar(amounts: Amounts, top: float, label: str, shown: Callable[[float | None], str] = number) -> Html:
+def bar(amounts: QueueAmounts, top: float, label: str, shown: Callable[[float | None], str] = number) -> Html:
     """A bar: what is in use is full, what is requested is pale and behind it. Quota is a line, fair share a dashed
     line, limit a thick one. A bound beyond the width is in the words alone."""
     words = (

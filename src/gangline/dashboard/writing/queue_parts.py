@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from gangline.dashboard.model import Amounts, Loan, QueueLine
+from gangline.dashboard.model import QueueAmounts, QueueLine, QueueLoan
 from gangline.dashboard.writing.html import Html, join, tag
 from gangline.dashboard.writing.parts import bar, counted, grid, number, queue_link, scale
 
@@ -44,7 +44,7 @@ def queue_table(rows: Sequence[QueueLine], fair: bool = False) -> Html:
     )
 
 
-def amounts(given: Amounts, shown: Callable[[float | None], str] = number, fair: bool = False) -> list[str]:
+def amounts(given: QueueAmounts, shown: Callable[[float | None], str] = number, fair: bool = False) -> list[str]:
     bounds = (given.quota, given.fair, given.limit) if fair else (given.quota, given.limit)
     return [shown(value) for value in (given.allocated, given.requested, *bounds)]
 
@@ -60,7 +60,7 @@ def gang_count(line: QueueLine) -> str:
     return ", ".join(part for part in parts if part) or "–"
 
 
-def loan_list(loans: Sequence[Loan]) -> Html:
+def loan_list(loans: Sequence[QueueLoan]) -> Html:
     if not loans:
         return Html("")
     rest = (
@@ -69,7 +69,7 @@ def loan_list(loans: Sequence[Loan]) -> Html:
     return tag("ul", *(tag("li", _loan(loan)) for loan in loans[:LOANS]), rest, class_="loans")
 
 
-def _loan(loan: Loan) -> Html:
+def _loan(loan: QueueLoan) -> Html:
     lenders = [join([queue_link(name), f" ({counted(unused, 'GPU')})"]) for name, unused in loan.lenders]
     spare = join([" Unused quota next to it: ", join(lenders, ", "), "."])
     held = f" borrows {counted(loan.gpus, 'GPU')}: it uses {number(loan.held)} and its quota is {number(loan.quota)}."

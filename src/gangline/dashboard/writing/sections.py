@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from gangline.dashboard.model import FreeRoom, GangCounts, GangLine, NodeLine, Overview
-from gangline.dashboard.page_data import Source, Table
+from gangline.dashboard.page_data import PageSource, Table
 from gangline.dashboard.pages import gang_address
 from gangline.dashboard.writing.html import Html, join, tag
 from gangline.dashboard.writing.parts import (
@@ -35,7 +35,7 @@ PIECES = 2
 """Sizes of free pieces that are shown without a click."""
 
 
-def absent(source: Source, *resources: str) -> str:
+def absent(source: PageSource, *resources: str) -> str:
     """Why something is not there: its kind may not be installed."""
     gone = [resource for resource in resources if resource in source.absent]
     return f"This cluster does not serve {' and '.join(gone)}." if gone else ""
@@ -112,7 +112,7 @@ def none(text: str) -> Html:
     return tag("p", text, class_="none")
 
 
-def waiting(rows: Table[GangLine], source: Source, search: str = "") -> Html:
+def waiting(rows: Table[GangLine], source: PageSource, search: str = "") -> Html:
     if not rows.total:
         missing = absent(source, "podgangs.scheduler.grove.io") and absent(source, "podgroups.scheduling.run.ai")
         text = (
@@ -169,7 +169,7 @@ def _needs(gang: GangLine) -> Html:
     )
 
 
-def running(rows: Table[GangLine], source: Source, counts: GangCounts | None, search: str = "") -> Html:
+def running(rows: Table[GangLine], source: PageSource, counts: GangCounts | None, search: str = "") -> Html:
     held = counts.gpus_outside if counts is not None else 0.0
     outside = tag("p", f"Pods of no gang hold {counted(held, 'GPU')} more.", class_="more") if held else None
     if not rows.total:

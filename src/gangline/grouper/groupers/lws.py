@@ -84,7 +84,7 @@ def _parts(pod: Pod, owner: Raw, members: int, read: GrouperView) -> tuple[tuple
         raise Ungroupable(
             f"segments of {size} pods do not fit into the {members} of {owners.title(owner)} that start together"
         )
-    cut = Cut(members, size, one_more=read.settings.manner.lone_segment_needs_one_more)
+    cut = SegmentCut(members, size, one_more=read.settings.manner.lone_segment_needs_one_more)
     segments.check_count(cut.count)
     template = fields.mapping(owner, *TEMPLATE, "workerTemplate")
     placed = segments.placement(pod, template, owner) if template is not None else None
@@ -126,7 +126,7 @@ def _template_size(owner: Raw) -> str | None:
 
 
 @dataclass(frozen=True, slots=True)
-class Cut:
+class SegmentCut:
     """Pods 0 … members-1, pod 0 the leader, cut into segments. If the workers divide evenly, the leader is extra to the
     first."""
 
@@ -157,7 +157,9 @@ class Cut:
         return self.members - segment * self.size
 
 
-def _arranged(policy: str, pieces: tuple[GroupPart, ...], cut: Cut, pod: Pod) -> tuple[tuple[GroupPart, ...], str]:
+def _arranged(
+    policy: str, pieces: tuple[GroupPart, ...], cut: SegmentCut, pod: Pod
+) -> tuple[tuple[GroupPart, ...], str]:
     segment = _segment_of(pod, cut)
     own = pieces[segment].name
     if policy == LEADER_WORKER:
@@ -176,7 +178,7 @@ def _arranged(policy: str, pieces: tuple[GroupPart, ...], cut: Cut, pod: Pod) ->
     return pieces, own
 
 
-def _segment_of(pod: Pod, cut: Cut) -> int:
+def _segment_of(pod: Pod, cut: SegmentCut) -> int:
     text = pod.labels.get(WORKER_INDEX)
     index = None if text is None else fields.whole(text)
     if index is None or cut.segment_of(index) >= cut.count:

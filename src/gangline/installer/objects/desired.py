@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from gangline.api.kinds import SERVICE_ACCOUNT
 from gangline.api.meta import Raw
 from gangline.installer.config_reader import ConfigReading
-from gangline.installer.contract import ComponentParts, InstallFacts, Wishes, digest
+from gangline.installer.contract import ComponentParts, InstallFacts, WantedObjects, digest
 from gangline.installer.objects import monitoring, numa
 from gangline.installer.objects.roles import add_roles
 from gangline.installer.objects.services import (
@@ -37,8 +37,8 @@ from gangline.installer.objects.workload import (
 )
 
 
-def wishes_of_config(reading: ConfigReading, facts: InstallFacts, parts: ComponentParts) -> Wishes:
-    wishes, config = Wishes(notes=in_vain(reading, parts.backends)), configuration(reading, parts.backends)
+def wishes_of_config(reading: ConfigReading, facts: InstallFacts, parts: ComponentParts) -> WantedObjects:
+    wishes, config = WantedObjects(notes=in_vain(reading, parts.backends)), configuration(reading, parts.backends)
     if not parts.check(OPERATOR.component, {}, config, reading.compat):
         add_configuration(wishes, reading, config)
     for service in (*services(reading), *backends(reading, parts.backends)):
@@ -72,7 +72,7 @@ def flags_of(reading: ConfigReading, facts: InstallFacts, service: InstalledServ
 
 
 def _add_service(
-    wishes: Wishes,
+    wishes: WantedObjects,
     reading: ConfigReading,
     facts: InstallFacts,
     parts: ComponentParts,
@@ -115,7 +115,12 @@ def _mounts(service: InstalledService, config: Raw) -> Iterable[tuple[str, Raw]]
 
 
 def _add_helper(
-    wishes: Wishes, reading: ConfigReading, parts: ComponentParts, app: str, component: str, holder: tuple[str, str]
+    wishes: WantedObjects,
+    reading: ConfigReading,
+    parts: ComponentParts,
+    app: str,
+    component: str,
+    holder: tuple[str, str],
 ) -> None:
     """The account that pods of a service's own making run under, and its rights."""
     wishes.add(SERVICE_ACCOUNT, account(reading, holder[0], holder[1], app))

@@ -9,7 +9,7 @@ from __future__ import annotations
 from gangline.api.kinds import CLUSTER_ROLE, CLUSTER_ROLE_BINDING, PROMETHEUS, SERVICE, SERVICE_ACCOUNT, SERVICE_MONITOR
 from gangline.api.meta import Raw
 from gangline.installer.config_reader import ConfigReading, at
-from gangline.installer.contract import APP, InstallFacts, Wishes, meta
+from gangline.installer.contract import APP, InstallFacts, WantedObjects, meta
 from gangline.installer.objects.shapes import account
 from gangline.rules.values.times import duration, seconds, timestamp
 
@@ -40,7 +40,7 @@ def usage_address(reading: ConfigReading) -> str | None:
     )
 
 
-def add_monitoring(wishes: Wishes, reading: ConfigReading, facts: InstallFacts) -> None:
+def add_monitoring(wishes: WantedObjects, reading: ConfigReading, facts: InstallFacts) -> None:
     external = bool(reading.at("prometheus.externalPrometheusUrl"))
     if not reading.at("prometheus.enabled", False) and not external:
         for instance in facts.instances:
@@ -69,7 +69,7 @@ def _accounting(reading: ConfigReading) -> dict[str, str]:
     return {key: str(reading.at("prometheus.accountingLabelValue") or "true")}
 
 
-def _add_instance(wishes: Wishes, reading: ConfigReading) -> None:
+def _add_instance(wishes: WantedObjects, reading: ConfigReading) -> None:
     name = str(reading.at("prometheus.instanceName") or "prometheus")
     role = f"{reading.namespace}-{name}"
     wishes.add(SERVICE_ACCOUNT, account(reading, name))
@@ -121,7 +121,7 @@ def _instance(reading: ConfigReading, name: str) -> Raw:
     return spec
 
 
-def _retire(wishes: Wishes, instance: Raw, now: float) -> None:
+def _retire(wishes: WantedObjects, instance: Raw, now: float) -> None:
     """An instance that is no longer wanted keeps its history until that has run out, in case somebody changes his
     mind."""
     name, annotations = instance["metadata"]["name"], instance["metadata"].get("annotations") or {}

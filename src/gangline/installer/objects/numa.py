@@ -8,7 +8,7 @@ from __future__ import annotations
 from gangline.api.kinds import DAEMON_SET, SERVICE_ACCOUNT
 from gangline.api.meta import Raw
 from gangline.installer.config_reader import ConfigReading, at
-from gangline.installer.contract import APP, OURS, ComponentParts, InstallFacts, Wishes, meta
+from gangline.installer.contract import APP, OURS, ComponentParts, InstallFacts, WantedObjects, meta
 from gangline.installer.objects.roles import add_roles
 from gangline.installer.objects.shapes import account
 
@@ -25,7 +25,7 @@ def wanted(reading: ConfigReading, facts: InstallFacts) -> bool:
     )
 
 
-def add_exporter(wishes: Wishes, reading: ConfigReading, facts: InstallFacts, parts: ComponentParts) -> None:
+def add_exporter(wishes: WantedObjects, reading: ConfigReading, facts: InstallFacts, parts: ComponentParts) -> None:
     if not wanted(reading, facts):
         return
     if not reading.at(f"{SECTION}.service.image.name") and not reading.at(f"{SECTION}.service.image.repository"):

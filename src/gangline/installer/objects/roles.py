@@ -11,13 +11,13 @@ from typing import Any
 from gangline.api.kinds import CLUSTER_ROLE, CLUSTER_ROLE_BINDING, MUTATING_WEBHOOK, ROLE, ROLE_BINDING, SECRET, Kind
 from gangline.api.meta import Raw
 from gangline.installer.config_reader import ConfigReading
-from gangline.installer.contract import ComponentParts, Wishes, meta
+from gangline.installer.contract import ComponentParts, WantedObjects, meta
 
 GROUP = CLUSTER_ROLE.group
 
 
 def add_roles(
-    wishes: Wishes,
+    wishes: WantedObjects,
     reading: ConfigReading,
     parts: ComponentParts,
     component: str,

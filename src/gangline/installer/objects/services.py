@@ -36,7 +36,7 @@ would take long for."""
 
 
 @dataclass(frozen=True, slots=True)
-class Port:
+class ServicePort:
     name: str
     port: int
     target: int
@@ -51,7 +51,7 @@ class InstalledService:
     section: str
     """Of the Config."""
     flags: Callable[[ConfigReading, InstallFacts], dict[str, str]]
-    ports: Callable[[ConfigReading], tuple[Port, ...]] = lambda reading: ()
+    ports: Callable[[ConfigReading], tuple[ServicePort, ...]] = lambda reading: ()
     """Of its Service; none: it has no Service."""
     resources: Mapping[str, Mapping[str, str]] = field(default_factory=lambda: SMALL)
     everywhere: bool = False
@@ -220,27 +220,27 @@ def admission_address(reading: ConfigReading) -> Address:
     return Address("admission", reading.namespace, int(reading.at("admission.webhook.port", 443)))
 
 
-def _admission_ports(reading: ConfigReading) -> tuple[Port, ...]:
+def _admission_ports(reading: ConfigReading) -> tuple[ServicePort, ...]:
     metrics = probe_ports(reading, "admission")[1]
     return (
-        Port("webhook", admission_address(reading).port, int(reading.at("admission.webhook.targetPort", 9443))),
-        Port("http-metrics", metrics, metrics),
+        ServicePort("webhook", admission_address(reading).port, int(reading.at("admission.webhook.targetPort", 9443))),
+        ServicePort("http-metrics", metrics, metrics),
     )
 
 
-def _binder_ports(reading: ConfigReading) -> tuple[Port, ...]:
+def _binder_ports(reading: ConfigReading) -> tuple[ServicePort, ...]:
     metrics = probe_ports(reading, "binder")[1]
-    return (Port("http-metrics", metrics, metrics),)
+    return (ServicePort("http-metrics", metrics, metrics),)
 
 
-def _queue_ports(reading: ConfigReading) -> tuple[Port, ...]:
+def _queue_ports(reading: ConfigReading) -> tuple[ServicePort, ...]:
     path = "queueController.controllerService.metrics"
     target = probe_ports(reading, "queueController")[1]
-    return (Port(str(reading.at(f"{path}.name", "metrics")), int(reading.at(f"{path}.port", METRICS)), target),)
+    return (ServicePort(str(reading.at(f"{path}.name", "metrics")), int(reading.at(f"{path}.port", METRICS)), target),)
 
 
-def plain_ports(reading: ConfigReading) -> tuple[Port, ...]:
-    return (Port("http-metrics", METRICS, METRICS),)
+def plain_ports(reading: ConfigReading) -> tuple[ServicePort, ...]:
+    return (ServicePort("http-metrics", METRICS, METRICS),)
 
 
 def _explainer(reading: ConfigReading, facts: InstallFacts) -> dict[str, str]:

@@ -12,8 +12,8 @@ from gangline.api import names
 from gangline.api.kinds import DEPLOYMENT, PDB, SERVICE, SERVICE_ACCOUNT, VPA
 from gangline.api.meta import Raw
 from gangline.installer.config_reader import ConfigReading
-from gangline.installer.contract import APP, OURS, InstallFacts, Wishes, meta
-from gangline.installer.objects.services import Port
+from gangline.installer.contract import APP, OURS, InstallFacts, WantedObjects, meta
+from gangline.installer.objects.services import ServicePort
 
 ENVIRONMENT = [
     {"name": name, "valueFrom": {"fieldRef": {"apiVersion": "v1", "fieldPath": path}}}
@@ -62,7 +62,11 @@ def account(reading: ConfigReading, name: str, namespace: str = "", app: str = "
 
 
 def add_running(
-    wishes: Wishes, reading: ConfigReading, running: RunningComponent, ports: Sequence[Port], facts: InstallFacts
+    wishes: WantedObjects,
+    reading: ConfigReading,
+    running: RunningComponent,
+    ports: Sequence[ServicePort],
+    facts: InstallFacts,
 ) -> None:
     """Everything that one component needs to run, but its rights."""
     if not running.account:
@@ -79,7 +83,7 @@ def add_running(
 def service(
     reading: ConfigReading,
     app: str,
-    ports: Sequence[Port],
+    ports: Sequence[ServicePort],
     *,
     selector: bool = True,
     kind: str = "ClusterIP",
@@ -180,7 +184,9 @@ def _budget(reading: ConfigReading, app: str, unavailable: int) -> Raw:
     }
 
 
-def _add_autoscaler(wishes: Wishes, reading: ConfigReading, running: RunningComponent, facts: InstallFacts) -> None:
+def _add_autoscaler(
+    wishes: WantedObjects, reading: ConfigReading, running: RunningComponent, facts: InstallFacts
+) -> None:
     wanted = reading.autoscaler(running.section)
     if wanted is None:
         return

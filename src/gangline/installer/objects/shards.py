@@ -15,9 +15,9 @@ from gangline.api.meta import Raw
 from gangline.api.yaml_text import yaml_text
 from gangline.config import manner
 from gangline.installer.config_reader import ConfigReading, at
-from gangline.installer.contract import ComponentParts, InstallFacts, Wishes, digest, meta
+from gangline.installer.contract import ComponentParts, InstallFacts, WantedObjects, digest, meta
 from gangline.installer.objects.monitoring import usage_address
-from gangline.installer.objects.services import HUGE, SCHEDULER, Port, given
+from gangline.installer.objects.services import HUGE, SCHEDULER, ServicePort, given
 from gangline.installer.objects.shapes import RunningComponent, add_running, service
 
 FOLDER, FILE = "/etc/config", "config.yaml"
@@ -66,8 +66,10 @@ def app_of(reading: ConfigReading, shard: str) -> str:
     return f"{reading.scheduler_name}-{shard}"
 
 
-def wishes_of_shard(reading: ConfigReading, name: str, spec: Raw, facts: InstallFacts, parts: ComponentParts) -> Wishes:
-    wishes = Wishes()
+def wishes_of_shard(
+    reading: ConfigReading, name: str, spec: Raw, facts: InstallFacts, parts: ComponentParts
+) -> WantedObjects:
+    wishes = WantedObjects()
     if not reading.enabled(SCHEDULER):
         wishes.notes.append("no scheduler runs: spec.scheduler.service.enabled of the Config is false")
         return wishes
@@ -80,7 +82,9 @@ def wishes_of_shard(reading: ConfigReading, name: str, spec: Raw, facts: Install
     return wishes
 
 
-def _check(wishes: Wishes, reading: ConfigReading, spec: Raw, facts: InstallFacts, refused: str, config: Raw) -> None:
+def _check(
+    wishes: WantedObjects, reading: ConfigReading, spec: Raw, facts: InstallFacts, refused: str, config: Raw
+) -> None:
     if refused:
         wishes.problems.append(f"the scheduler would not start: {refused}")
     actions = [item.strip() for item in config["actions"].split(",")]
@@ -107,7 +111,7 @@ def _pool(reading: ConfigReading, value: str) -> str:
 # --- config.yaml ------------------------------------------------------------------------------------------------------
 
 
-def config_yaml(reading: ConfigReading, spec: Raw, wishes: Wishes) -> Raw:
+def config_yaml(reading: ConfigReading, spec: Raw, wishes: WantedObjects) -> Raw:
     written: Raw = {
         "actions": ", ".join(_actions(spec)),
         "tiers": [{"plugins": _plugins(spec, manner(reading.compat).decides_as_upstream)}],
@@ -167,7 +171,7 @@ def _ordered(usual: Mapping[str, Raw], given: Mapping[str, Raw]) -> list[tuple[s
     return sorted(on, key=lambda item: (-item[1]["priority"], item[0]))
 
 
-def _usage(reading: ConfigReading, spec: Raw, wishes: Wishes) -> Raw | None:
+def _usage(reading: ConfigReading, spec: Raw, wishes: WantedObjects) -> Raw | None:
     usage: Raw | None = spec.get("usageDBConfig")
     if (
         usage is None
@@ -189,7 +193,7 @@ def _usage(reading: ConfigReading, spec: Raw, wishes: Wishes) -> Raw | None:
 # --- flags ------------------------------------------------------------------------------------------------------------
 
 
-def scheduler_flags(reading: ConfigReading, spec: Raw, parts: ComponentParts, wishes: Wishes) -> dict[str, str]:
+def scheduler_flags(reading: ConfigReading, spec: Raw, parts: ComponentParts, wishes: WantedObjects) -> dict[str, str]:
     """What follows from Config and shard, then the shard's own `args`."""
     args = spec.get("args") or {}
     strange = sorted(name for name in args if name not in parts.scheduler_flags)
@@ -225,14 +229,14 @@ def lease_of(reading: ConfigReading, spec: Raw) -> str:
 # --- objects ----------------------------------------------------------------------------------------------------------
 
 
-def _port(reading: ConfigReading) -> Port:
+def _port(reading: ConfigReading) -> ServicePort:
     words = reading.at("scheduler.schedulerService", {})
     port = int(words.get("port") or 8080)
-    return Port("http-metrics", port, int(words.get("targetPort") or port))
+    return ServicePort("http-metrics", port, int(words.get("targetPort") or port))
 
 
 def _add_objects(
-    wishes: Wishes, reading: ConfigReading, name: str, flags: Mapping[str, str], text: str, facts: InstallFacts
+    wishes: WantedObjects, reading: ConfigReading, name: str, flags: Mapping[str, str], text: str, facts: InstallFacts
 ) -> None:
     app, port, alone = app_of(reading, name), _port(reading), reading.replicas(SCHEDULER) == 1
     wishes.add(CONFIG_MAP, {"metadata": meta(app, app, reading.namespace), "data": {FILE: text}})
@@ -255,7 +259,7 @@ def _add_objects(
     )
 
 
-def _leader_slice(reading: ConfigReading, app: str, port: Port, facts: InstallFacts) -> Raw:
+def _leader_slice(reading: ConfigReading, app: str, port: ServicePort, facts: InstallFacts) -> Raw:
     """The one address of a Service without a selector: the pod that leads."""
     endpoints, leader = [], facts.leader
     if leader is not None:

@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from gangline.api.kinds import MUTATING_WEBHOOK, POD_GROUP, QUEUE, SECRET
 from gangline.api.meta import Raw
 from gangline.installer.config_reader import ConfigReading, at
-from gangline.installer.contract import ComponentParts, InstallFacts, Pair, Wishes, meta
+from gangline.installer.contract import CertificatePair, ComponentParts, InstallFacts, WantedObjects, meta
 from gangline.installer.objects.services import ADMISSION, admission_address
 
 TLS_SECRET = "kai-admission-webhook-tls-secret"
@@ -22,7 +22,7 @@ PODS = ".pods.gangline.io"
 
 
 def add_admission(
-    wishes: Wishes,
+    wishes: WantedObjects,
     reading: ConfigReading,
     facts: InstallFacts,
     parts: ComponentParts,
@@ -44,7 +44,7 @@ def add_admission(
             wishes.add(kind, {"metadata": meta(ADMISSION.name, name), "webhooks": hooks})
 
 
-def secret(reading: ConfigReading, pair: Pair) -> Raw:
+def secret(reading: ConfigReading, pair: CertificatePair) -> Raw:
     data = {
         name: base64.b64encode(part).decode()
         for name, part in ((CERTIFICATE, pair.certificate), (KEY, pair.key), (AUTHORITY, pair.authority))
@@ -52,11 +52,11 @@ def secret(reading: ConfigReading, pair: Pair) -> Raw:
     return {"metadata": meta(ADMISSION.name, TLS_SECRET, reading.namespace), "type": "kubernetes.io/tls", "data": data}
 
 
-def pair_of(kept: Raw) -> Pair:
+def pair_of(kept: Raw) -> CertificatePair:
     """What a Secret of ours holds."""
     data = kept.get("data") or {}
     parts = [base64.b64decode(data.get(name) or "") for name in (CERTIFICATE, KEY, AUTHORITY)]
-    return Pair(*parts)
+    return CertificatePair(*parts)
 
 
 def with_what_others_add(wanted: Raw, live: Raw) -> Raw:

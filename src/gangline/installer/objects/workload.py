@@ -12,7 +12,7 @@ from gangline.api.kinds import CONFIG_MAP
 from gangline.api.meta import Raw
 from gangline.api.yaml_text import yaml_text
 from gangline.installer.config_reader import ConfigReading
-from gangline.installer.contract import APP, InstallFacts, Wishes, meta
+from gangline.installer.contract import APP, InstallFacts, WantedObjects, meta
 from gangline.installer.objects.services import METRICS, OPERATOR, PROBES, SMALL, InstalledService, plain_ports
 from gangline.installer.objects.shapes import RunningComponent, deployment
 from gangline.installer.settings import BOTH
@@ -126,7 +126,7 @@ def printed(config: Raw) -> str:
     return yaml_text(config)
 
 
-def add_configuration(wishes: Wishes, reading: ConfigReading, config: Raw) -> None:
+def add_configuration(wishes: WantedObjects, reading: ConfigReading, config: Raw) -> None:
     if config:
         wishes.add(
             CONFIG_MAP,

@@ -62,7 +62,7 @@ TESTER, TEST = "gangline-tester", "gangline-test"
 RIGHTS = (SERVICE_ACCOUNT, CLUSTER_ROLE, CLUSTER_ROLE_BINDING, ROLE, ROLE_BINDING)
 
 
-class Line(str):
+class ControlLine(str):
     """A line of control words among the keys of an object. No two are the same key."""
 
     __eq__ = object.__eq__
@@ -154,12 +154,12 @@ def _installer(obj: Raw) -> Raw:
     pod = obj["spec"]["template"]["spec"]
     pod["containers"] = [_confined(pod["containers"][0])]
     pod["affinity"] = {
-        Line(AFFINITY): None,
-        Line(_line_if_set("nodeAffinity", "$affinity.nodeAffinity", 8)): None,
-        Line(_line_if_set("podAffinity", "$affinity.podAffinity", 8)): None,
-        Line(_line_if_set("podAntiAffinity", "$affinity.podAntiAffinity", 8, "{{ else }}")): None,
+        ControlLine(AFFINITY): None,
+        ControlLine(_line_if_set("nodeAffinity", "$affinity.nodeAffinity", 8)): None,
+        ControlLine(_line_if_set("podAffinity", "$affinity.podAffinity", 8)): None,
+        ControlLine(_line_if_set("podAntiAffinity", "$affinity.podAntiAffinity", 8, "{{ else }}")): None,
         **pod["affinity"],
-        Line("{{- end }}"): None,
+        ControlLine("{{- end }}"): None,
     }
     obj["spec"]["template"]["spec"] = pod | _wherever()
     return obj
@@ -177,12 +177,16 @@ def _keeping(obj: Raw) -> Raw:
     claim = "{{ .Values.dashboard.claim }}"
     for volume in pod["volumes"]:
         if volume["name"] == PAST:
-            empty = {Line("{{- else }}"): None, "emptyDir": volume.pop("emptyDir"), Line("{{- end }}"): None}
-            volume |= {Line("{{- if .Values.dashboard.claim }}"): None, **claimed(claim), **empty}
+            empty = {
+                ControlLine("{{- else }}"): None,
+                "emptyDir": volume.pop("emptyDir"),
+                ControlLine("{{- end }}"): None,
+            }
+            volume |= {ControlLine("{{- if .Values.dashboard.claim }}"): None, **claimed(claim), **empty}
     pod |= {
-        Line("{{- if and .Values.dashboard.claim (not $global.openshift) }}"): None,
+        ControlLine("{{- if and .Values.dashboard.claim (not $global.openshift) }}"): None,
         "securityContext": {"fsGroup": GROUP},
-        Line("{{- end }}"): None,
+        ControlLine("{{- end }}"): None,
     }
     return obj
 
@@ -191,22 +195,22 @@ def _confined(container: Raw) -> Raw:
     """Confined as `global` says; OpenShift confines by itself."""
     security = container.pop("securityContext")
     return container | {
-        Line("{{- if not $global.openshift }}"): None,
+        ControlLine("{{- if not $global.openshift }}"): None,
         "securityContext": {
-            Line(
+            ControlLine(
                 '{{- if kindIs "map" $global.securityContext }}{{ toYaml $global.securityContext | nindent 10 }}{{ '
                 "else }}"
             ): None,
             **security,
-            Line("{{- end }}"): None,
+            ControlLine("{{- end }}"): None,
         },
-        Line("{{- end }}"): None,
+        ControlLine("{{- end }}"): None,
     }
 
 
 def _wherever() -> Raw:
     """What `global` says of every pod: words of _helpers.tpl."""
-    return {Line('{{- with include "gangline.wherever" . }}{{ . | trim | nindent 6 }}{{ end }}'): None}
+    return {ControlLine('{{- with include "gangline.wherever" . }}{{ . | trim | nindent 6 }}{{ end }}'): None}
 
 
 def _line_if_set(name: str, value: str, indent: int, end: str = "{{ end }}") -> str:
@@ -218,14 +222,14 @@ def _config(obj: Raw) -> Raw:
     mark = {SPEC_MARK: "{{ toJson .Values.config | sha256sum }}"}
     return obj | {
         "metadata": obj["metadata"] | {"annotations": mark},
-        "spec": {Line("{{- toYaml .Values.config | nindent 2 }}"): None},
+        "spec": {ControlLine("{{- toYaml .Values.config | nindent 2 }}"): None},
     }
 
 
 def _shards(obj: Raw) -> str:
     shard = obj | {
         "metadata": {"name": "{{ $name }}"},
-        "spec": {Line("{{- toYaml ($spec | default dict) | nindent 2 }}"): None},
+        "spec": {ControlLine("{{- toYaml ($spec | default dict) | nindent 2 }}"): None},
     }
     return f"{{{{- range $name, $spec := .Values.shards }}}}\n{_document(shard)}\n{{{{- end }}}}"
 
@@ -287,8 +291,8 @@ class HookJob:
             "serviceAccountName": self.account,
             "restartPolicy": "Never",
             "containers": [container],
-            Line(AFFINITY): None,
-            Line(nodes): None,
+            ControlLine(AFFINITY): None,
+            ControlLine(nodes): None,
             **_wherever(),
         }
         return {"backoffLimit": 0, "template": {"metadata": {"labels": {APP: self.name}}, "spec": spec}}
@@ -356,7 +360,7 @@ def _list(dumper: yaml.SafeDumper, data: list[Any]) -> yaml.Node:
 
 
 _Dumper.add_representer(list, _list)
-_Dumper.add_representer(Line, lambda dumper, data: dumper.represent_scalar("tag:yaml.org,2002:str", str(data)))
+_Dumper.add_representer(ControlLine, lambda dumper, data: dumper.represent_scalar("tag:yaml.org,2002:str", str(data)))
 
 
 def _file(*parts: str) -> str:

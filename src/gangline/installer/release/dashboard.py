@@ -10,7 +10,7 @@ from gangline.api.kinds import DEPLOYMENT, SERVICE, SERVICE_ACCOUNT
 from gangline.api.meta import Raw
 from gangline.installer.config_reader import ConfigReading
 from gangline.installer.contract import meta
-from gangline.installer.objects.services import LARGE, Port
+from gangline.installer.objects.services import LARGE, ServicePort
 from gangline.installer.objects.shapes import RunningComponent, deployment, service
 from gangline.installer.release.manifests import Manifest, Pairs
 from gangline.installer.settings import InstallerSettings
@@ -44,7 +44,7 @@ def dashboard(settings: InstallerSettings, rights: Pairs, login: str = LOGINS[0]
     return [
         Manifest(SERVICE_ACCOUNT, {"metadata": meta(APP, ACCOUNT, names.SYSTEM_NAMESPACE)}),
         *(Manifest(kind, obj) for kind, obj in rights),
-        Manifest(SERVICE, service(home, APP, [Port("http", SERVES, LISTENS)])),
+        Manifest(SERVICE, service(home, APP, [ServicePort("http", SERVES, LISTENS)])),
         Manifest(DEPLOYMENT, body),
     ]
 

@@ -84,8 +84,8 @@ def wanted(given: Sequence[Raw]) -> tuple[Manifest, list[Manifest]]:
     ]
     if others:
         rest = f" and {len(others) - MOST_NAMED} more" if len(others) > MOST_NAMED else ""
-        found = ", ".join(others[:MOST_NAMED]) + rest
-        raise BadInput(f"--config takes a Config and SchedulingShards of {CONFIG.api_version}, not {found}")
+        others_text = ", ".join(others[:MOST_NAMED]) + rest
+        raise BadInput(f"--config takes a Config and SchedulingShards of {CONFIG.api_version}, not {others_text}")
     strange = [str(at(config, "metadata.name", "")) for config in configs if at(config, "metadata.name") != CONFIG_NAME]
     if strange or len(configs) > 1:
         raise BadInput(

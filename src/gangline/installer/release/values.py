@@ -25,7 +25,7 @@ LONG = 150
 
 
 @dataclass(frozen=True, slots=True)
-class Value:
+class ChartValue:
     name: str
     meaning: str
     """One line, which values.yaml and the schema say."""
@@ -33,20 +33,20 @@ class Value:
 
 
 VALUES = (
-    Value("image", "Where every component runs from: an image with `gangline` on its PATH.", str(Image())),
-    Value("half", "both, or scheduler: leave PodCliqueSets to another operator, such as Grove's.", BOTH),
-    Value(
+    ChartValue("image", "Where every component runs from: an image with `gangline` on its PATH.", str(Image())),
+    ChartValue("half", "both, or scheduler: leave PodCliqueSets to another operator, such as Grove's.", BOTH),
+    ChartValue(
         "config",
         "The spec of the Config kai-config: what is deployed and how, and how the operator of sets is configured "
         "(docs/guide/install.md).",
         DEFAULT_CONFIG,
     ),
-    Value(
+    ChartValue(
         "shards",
         "SchedulingShards by name, each with its spec: a scheduler per pool of nodes. A null takes one away.",
         {DEFAULT_SHARD: {}},
     ),
-    Value(
+    ChartValue(
         "dashboard",
         "The web page: whether it is deployed, how people log in to it (token, proxy or none), and the "
         "PersistentVolumeClaim in which it keeps the past (none: it is lost when its pod moves).",

@@ -26,7 +26,7 @@ from gangline.operator.backends.kueue import KueueBackend
 from gangline.operator.backends.passthrough import PassthroughBackend
 from gangline.operator.backends.volcano import VolcanoBackend
 from gangline.operator.backends.yunikorn import YunikornBackend
-from gangline.operator.desired.gangs import Chosen
+from gangline.operator.desired.gangs import ChosenBackend
 from gangline.rules.sets import OperatorSettings, Profile
 
 BUILT_IN: Mapping[str, type[Backend]] = {
@@ -61,8 +61,8 @@ class Selection:
     """Other backends that know the name too; the first in the table was taken."""
 
     @property
-    def chosen(self) -> Chosen:
-        return Chosen(self.backend.name, self.scheduler_name)
+    def chosen(self) -> ChosenBackend:
+        return ChosenBackend(self.backend.name, self.scheduler_name)
 
 
 class Registry:

@@ -47,9 +47,9 @@ from gangline.operator.memory.lookups import INDEXES
 from gangline.operator.memory.trims import TRIMS
 from gangline.operator.memory.unseen import UnseenChoices, UnseenWrites
 from gangline.operator.operator import Operator
-from gangline.operator.plan import without_finalizer
 from gangline.operator.status import status_patch
 from gangline.operator.watches import asked_again
+from gangline.rules.objects.finalizers import patch_that_removes
 from gangline.runtime import Again, Context, Controller, Key, Watch, itself, owner
 from gangline.runtime.clock import timestamp
 
@@ -102,7 +102,7 @@ def _log_lifted(look: CliqueObjects, lifted: Sequence[str]) -> None:
 
 
 async def _release(ctx: Context, clique: PodClique) -> None:
-    patch = without_finalizer(clique, names.CLIQUE_FINALIZER)
+    patch = patch_that_removes(clique, names.CLIQUE_FINALIZER)
     if patch is not None:
         await ctx.client.patch(POD_CLIQUE, clique.name, clique.namespace, patch)
 

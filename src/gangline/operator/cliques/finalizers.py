@@ -15,7 +15,7 @@ from gangline.errors import NotFound
 from gangline.operator.desired.pods import FINISHED
 from gangline.operator.memory.trims import TRIMS
 from gangline.operator.operator import Operator
-from gangline.operator.plan import without_finalizer
+from gangline.rules.objects.finalizers import patch_that_removes
 from gangline.runtime import Again, Context, Controller, Key, Watch, itself
 
 
@@ -24,7 +24,7 @@ async def reconcile(op: Operator, ctx: Context, key: Key) -> Again | None:
     if pod is None or not _over(pod):
         return None
     for finalizer in op.registry.finalizers:
-        patch = without_finalizer(pod, finalizer)
+        patch = patch_that_removes(pod, finalizer)
         if patch is not None:
             try:
                 await ctx.client.patch(POD, pod.name, pod.namespace, patch)

@@ -44,7 +44,7 @@ def selected_pods(progress: Raw | None) -> object:
 
 
 @dataclass(frozen=True, slots=True)
-class Replacement:
+class PodReplacement:
     """What an update of a clique removes now, and its progress after that."""
 
     progress: Raw | None
@@ -53,11 +53,11 @@ class Replacement:
 
 def replace_pods(
     clique: PodClique, progress: Raw | None, pods: Sequence[Pod], ready_count: int, now: str, most: int | None = None
-) -> Replacement:
+) -> PodReplacement:
     """Unhealthy pods of the old template at once, ready ones one by one, oldest first; or as many as `most` allows to
     be unavailable."""
     if progress is None or not update_open(progress):
-        return Replacement(progress)
+        return PodReplacement(progress)
     living = [pod for pod in pods if not pod.metadata.deleting]
     old = [pod for pod in living if not _of_new_template(clique, pod)]
     broken = [pod for pod in old if not ready(pod)]
@@ -70,13 +70,13 @@ def replace_pods(
         room = most - (clique.spec.replicas - ready_count)
         return _several(progress, gone, [pod for pod in old_ready if pod not in gone], room, now)
     if selected and _still_replacing(clique, selected, living, old):
-        return Replacement(progress, gone)
+        return PodReplacement(progress, gone)
     if not old_ready:
-        return Replacement(ended(progress, SELECTED, now), broken)
+        return PodReplacement(ended(progress, SELECTED, now), broken)
     if ready_count < minimum(clique):
-        return Replacement(progress, broken)
+        return PodReplacement(progress, broken)
     choice = as_choice([*chosen_so_far(selected), old_ready[0].name])
-    return Replacement(progress | {SELECTED: choice}, [*broken, old_ready[0]])
+    return PodReplacement(progress | {SELECTED: choice}, [*broken, old_ready[0]])
 
 
 def _of_new_template(clique: PodClique, pod: Pod) -> bool:
@@ -91,12 +91,12 @@ def _still_replacing(clique: PodClique, selected: Raw, living: Sequence[Pod], ol
     return there or (coming and sum(new) < len(chosen_so_far(selected)))
 
 
-def _several(progress: Raw, gone: list[Pod], old_ready: Sequence[Pod], room: int, now: str) -> Replacement:
+def _several(progress: Raw, gone: list[Pod], old_ready: Sequence[Pod], room: int, now: str) -> PodReplacement:
     """As many ready pods as there is room for; the end comes when every pod is of the new template and ready."""
     next_ones = list(old_ready[: max(0, room - sum(ready(pod) for pod in gone))])
     if next_ones:
         chosen = [*chosen_so_far(progress.get(SELECTED)), *(pod.name for pod in next_ones)]
-        return Replacement(progress | {SELECTED: as_choice(chosen)}, [*gone, *next_ones])
+        return PodReplacement(progress | {SELECTED: as_choice(chosen)}, [*gone, *next_ones])
     if gone or old_ready:
-        return Replacement(progress, gone)
-    return Replacement(ended(progress, SELECTED, now))
+        return PodReplacement(progress, gone)
+    return PodReplacement(ended(progress, SELECTED, now))

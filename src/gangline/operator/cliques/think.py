@@ -30,8 +30,9 @@ from gangline.operator.desired.layout import pods_in_base_gang
 from gangline.operator.gangs.gang_info import gang_info
 from gangline.operator.gangs.look import current_pods, live_objects, pods_of_gang, selection_of
 from gangline.operator.memory.lookups import crowd, external_template
-from gangline.operator.plan import Create, EventNote, Patch, Step, WritePlan, delete, missing_finalizer
+from gangline.operator.plan import Create, EventNote, Patch, Step, WritePlan, delete
 from gangline.rules import wishes
+from gangline.rules.objects.finalizers import patch_that_adds
 from gangline.rules.pods.beginning import waits_to_begin
 from gangline.rules.values.times import seconds
 
@@ -67,7 +68,7 @@ def think(op: Operator, read: Reader, look: CliqueObjects, now: str) -> CliqueTh
     clique, plan = look.clique, WritePlan()
     thought = CliqueThought(plan, clique_progress(clique, look.pcs, look.expected_hash, look.place.replica, now))
     first: list[Step] = []
-    patch = missing_finalizer(clique, names.CLIQUE_FINALIZER)
+    patch = patch_that_adds(clique, names.CLIQUE_FINALIZER)
     if patch is not None:
         first.append(Patch(POD_CLIQUE, clique.name, clique.namespace, patch))
     try:
@@ -217,7 +218,7 @@ def _claims(read: Reader, look: CliqueObjects) -> list[Step]:
     live = read.owned(RESOURCE_CLAIM, clique.uid)
     indices = (number(claim.labels.get(names.POD_INDEX, "")) for claim in live)
     size = horizon(clique.spec.replicas, (index for index in indices if index is not None), bounds.PODS_AT_ONCE)
-    level = claims.Level(
+    level = claims.ClaimLevel(
         POD_CLIQUE,
         clique,
         look.pcs.name,
@@ -245,7 +246,7 @@ def _new_pods(
     manner, clique = op.settings.manner, look.clique
     image = f"{op.settings.init_image}:{op.settings.init_version}"
     priority = "" if manner.priority_on_gang_only else look.pcs.spec.template.priority_class_name
-    recipe = desired.Recipe(
+    recipe = desired.PodRecipe(
         look.pcs,
         look.place,
         image,

@@ -52,7 +52,7 @@ def window_among(crowd: int) -> int:
 
 
 @dataclass(frozen=True, slots=True)
-class Backlog:
+class PodBacklog:
     """What was made before and is not placed yet."""
 
     gangs: int = 0

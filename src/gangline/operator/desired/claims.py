@@ -26,7 +26,7 @@ Lookup = Callable[[str, str], Raw | None]
 
 
 @dataclass(frozen=True, slots=True)
-class Level:
+class ClaimLevel:
     """One owner of shared claims: a set, a scaling group or a clique."""
 
     kind: Kind[Any]
@@ -48,7 +48,7 @@ class MissingTemplate(Exception):
     """A shared claim names a template that is not there."""
 
 
-def claims(level: Level, internal: Mapping[str, Raw], external: Lookup) -> Iterator[Raw]:
+def claims(level: ClaimLevel, internal: Mapping[str, Raw], external: Lookup) -> Iterator[Raw]:
     """The claims of a level; raises MissingTemplate where one cannot be built."""
     for entry in level.sharing:
         spec = _spec(level, entry, internal, external)
@@ -60,7 +60,13 @@ def claims(level: Level, internal: Mapping[str, Raw], external: Lookup) -> Itera
 
 
 def writes(
-    level: Level, live: Sequence[Object], pcs: PodCliqueSet, external: Lookup, *, create_code: str, delete_code: str
+    level: ClaimLevel,
+    live: Sequence[Object],
+    pcs: PodCliqueSet,
+    external: Lookup,
+    *,
+    create_code: str,
+    delete_code: str,
 ) -> list[Step]:
     """The writes that make the claims of a level as wanted; raises MissingTemplate where one cannot be built."""
     there = {claim.name for claim in live}
@@ -83,7 +89,7 @@ def internal_templates(pcs: PodCliqueSet) -> dict[str, Raw]:
     }
 
 
-def _spec(level: Level, entry: ResourceSharing, internal: Mapping[str, Raw], external: Lookup) -> Raw:
+def _spec(level: ClaimLevel, entry: ResourceSharing, internal: Mapping[str, Raw], external: Lookup) -> Raw:
     if not entry.namespace and entry.name in internal:
         return internal[entry.name]
     namespace = entry.namespace or level.owner.namespace
@@ -96,7 +102,7 @@ def _spec(level: Level, entry: ResourceSharing, internal: Mapping[str, Raw], ext
     return template
 
 
-def surplus(level: Level, live: Iterable[Object]) -> list[Object]:
+def surplus(level: ClaimLevel, live: Iterable[Object]) -> list[Object]:
     """Claims of replicas that the level no longer has."""
     return [
         claim

@@ -17,7 +17,7 @@ from gangline.operator.desired.layout import CliquePlace, template_of
 from gangline.operator.desired.metadata import default_labels, metadata
 from gangline.operator.desired.startup import starts_after
 from gangline.operator.memory.remembered import remembered
-from gangline.rules.typed import plain
+from gangline.rules.objects.typed import plain
 
 
 def standalone_clique(pcs: PodCliqueSet, place: CliquePlace, live: PodClique | None = None) -> Raw:

@@ -23,7 +23,7 @@ PodNames = Callable[[str], Sequence[str]]
 
 
 @dataclass(frozen=True, slots=True)
-class Chosen:
+class ChosenBackend:
     """The backend of a set, and the scheduler name Grove's own tools read."""
 
     backend: str
@@ -34,7 +34,7 @@ def pod_gang(
     pcs: PodCliqueSet,
     place: GangPlace,
     pods: PodNames,
-    chosen: Chosen,
+    chosen: ChosenBackend,
     known: topology.Levels | None,
     live: PodGang | None = None,
 ) -> Raw:

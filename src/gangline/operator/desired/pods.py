@@ -95,7 +95,7 @@ def removal_order(pods: Iterable[Pod], wanted_hash: str) -> list[Pod]:
 
 
 @dataclass(frozen=True, slots=True)
-class Recipe:
+class PodRecipe:
     """What a pod is built from, apart from its clique."""
 
     pcs: PodCliqueSet
@@ -107,7 +107,7 @@ class Recipe:
     init_command: tuple[str, ...] = ()
 
 
-def build(clique: PodClique, recipe: Recipe, index: int, name: str) -> Raw:
+def build(clique: PodClique, recipe: PodRecipe, index: int, name: str) -> Raw:
     """A pod before its backend has prepared it."""
     pcs, place = recipe.pcs, recipe.place
     meta = metadata(name, POD_CLIQUE, clique, _labels(clique, place, pcs.name, index), annotations=clique.annotations)
@@ -152,7 +152,7 @@ def _variables(clique: PodClique, place: CliquePlace, pcs: PodCliqueSet) -> list
     ]
 
 
-def _waiting(spec: Raw, clique: PodClique, recipe: Recipe) -> Raw:
+def _waiting(spec: Raw, clique: PodClique, recipe: PodRecipe) -> Raw:
     """The spec with the init container that waits for the cliques that start before this one."""
     arguments = [
         f"--podcliques={parent}:{minimum_of(recipe.pcs, parent, recipe.place.replica)}"

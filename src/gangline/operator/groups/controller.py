@@ -31,9 +31,9 @@ from gangline.operator.memory.lookups import INDEXES
 from gangline.operator.memory.trims import TRIMS
 from gangline.operator.memory.unseen import UnseenChoices
 from gangline.operator.operator import Operator
-from gangline.operator.plan import without_finalizer
 from gangline.operator.status import status_patch
 from gangline.operator.watches import asked_again
+from gangline.rules.objects.finalizers import patch_that_removes
 from gangline.runtime import Again, Context, Controller, Key, Watch, itself, owner
 from gangline.runtime.clock import timestamp
 
@@ -69,7 +69,7 @@ async def reconcile(op: Operator, choices: UnseenChoices, ctx: Context, key: Key
 
 
 async def _release(ctx: Context, group: PodCliqueScalingGroup) -> None:
-    patch = without_finalizer(group, names.SCALING_GROUP_FINALIZER)
+    patch = patch_that_removes(group, names.SCALING_GROUP_FINALIZER)
     if patch is not None:
         await ctx.client.patch(SCALING_GROUP, group.name, group.namespace, patch)
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from gangline.api import names
 from gangline.api.grove import PodClique, PodCliqueScalingGroup, PodCliqueSet, ScalingGroupConfig
 from gangline.api.kinds import POD_CLIQUE
-from gangline.operator.desired.bounds import GROUPS_IN_A_GANG, Backlog, horizon, number
+from gangline.operator.desired.bounds import GROUPS_IN_A_GANG, PodBacklog, horizon, number
 from gangline.operator.desired.layout import CliquePlace, group_minimum, group_of, group_places, template_of
 from gangline.operator.memory.lookups import crowd, set_of
 from gangline.operator.status import SCHEDULED, is_true
@@ -27,7 +27,7 @@ class ScalingGroupObjects:
     places: list[tuple[CliquePlace, ...]]
     """The cliques of every replica that is looked at: those that are there, and the next ones."""
     cliques: dict[str, PodClique]
-    backlog: Backlog = field(default_factory=Backlog)
+    backlog: PodBacklog = field(default_factory=PodBacklog)
     by_index: dict[str, list[PodClique]] = field(init=False)
 
     def __post_init__(self) -> None:
@@ -61,11 +61,11 @@ def look_at_group(read: Reader, group: PodCliqueScalingGroup) -> ScalingGroupObj
     return ScalingGroupObjects(group, pcs, config, int(replica), places, cliques, backlog)
 
 
-def _backlog(cliques: Iterable[PodClique], crowd: int) -> Backlog:
+def _backlog(cliques: Iterable[PodClique], crowd: int) -> PodBacklog:
     """The group's replicas and pods that are not placed yet."""
     waiting = [clique for clique in cliques if not is_true(clique.status.conditions, SCHEDULED)]
     replicas = {clique.labels.get(names.SCALING_GROUP_REPLICA) for clique in waiting}
-    return Backlog(
+    return PodBacklog(
         len(replicas), sum(max(0, clique.spec.replicas - clique.status.scheduled_replicas) for clique in waiting), crowd
     )
 
@@ -75,7 +75,7 @@ def _horizon(
     group: PodCliqueScalingGroup,
     config: ScalingGroupConfig,
     cliques: Iterable[PodClique],
-    backlog: Backlog,
+    backlog: PodBacklog,
 ) -> int:
     """How many replicas are looked at. Those of the base gang are made in any case: it cannot start without them."""
     there = [

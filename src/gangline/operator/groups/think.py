@@ -20,9 +20,10 @@ from gangline.operator.desired.hashes import clique_hash
 from gangline.operator.groups.look import ScalingGroupObjects
 from gangline.operator.groups.rollout import replace_group_replicas
 from gangline.operator.memory.lookups import external_template
-from gangline.operator.plan import Create, EventNote, Patch, Step, WritePlan, changed, delete, missing_finalizer
+from gangline.operator.plan import Create, EventNote, Patch, Step, WritePlan, changed, delete
 from gangline.operator.status import on_delete, update_open
 from gangline.rules import wishes
+from gangline.rules.objects.finalizers import patch_that_adds
 
 if TYPE_CHECKING:
     from gangline.runtime import Reader
@@ -34,7 +35,7 @@ def think(
     """The plan, the progress of an update after it, and when to look again."""
     plan, group = WritePlan(), look.group
     first: list[Step] = []
-    patch = missing_finalizer(group, names.SCALING_GROUP_FINALIZER)
+    patch = patch_that_adds(group, names.SCALING_GROUP_FINALIZER)
     if patch is not None:
         first.append(Patch(SCALING_GROUP, group.name, group.namespace, patch))
     plan.stage([*first, *_claims(read, look, plan)])
@@ -69,7 +70,7 @@ def _claims(read: Reader, look: ScalingGroupObjects, plan: WritePlan) -> list[St
     sharing, group = look.config.resource_sharing, look.group
     if not sharing:
         return []
-    level = claims.Level(
+    level = claims.ClaimLevel(
         SCALING_GROUP,
         group,
         look.pcs.name,

@@ -38,7 +38,7 @@ from gangline.operator.memory.lookups import INDEXES, cliques_of_set
 from gangline.operator.memory.trims import TRIMS
 from gangline.operator.memory.unseen import UnseenWrites
 from gangline.operator.operator import Operator
-from gangline.operator.plan import WritePlan, without_finalizer
+from gangline.operator.plan import WritePlan
 from gangline.operator.sets import adoption, progress
 from gangline.operator.sets.look import SetObjects, due_terminations, look_at_set, set_view
 from gangline.operator.sets.rollout import new_hash, next_replica
@@ -56,6 +56,7 @@ from gangline.operator.sets.watches import (
 from gangline.operator.status import status_patch
 from gangline.operator.watches import set_change_filter, set_key
 from gangline.rules import wishes
+from gangline.rules.objects.finalizers import patch_that_removes
 from gangline.runtime import Again, Context, Controller, Key, Watch, itself, owner
 from gangline.runtime.clock import timestamp
 
@@ -136,14 +137,14 @@ async def _release(ctx: Context, pcs: PodCliqueSet) -> None:
     """ComputeDomains carry a finalizer of ours; everything else is left to garbage collection."""
     for domain in ctx.read.owned(COMPUTE_DOMAIN, pcs.uid):
         await _free_domain(ctx, domain)
-    patch = without_finalizer(pcs, names.SET_FINALIZER)
+    patch = patch_that_removes(pcs, names.SET_FINALIZER)
     if patch is not None:
         await ctx.client.patch(POD_CLIQUE_SET, pcs.name, pcs.namespace, patch)
 
 
 async def _free_domain(ctx: Context, domain: Object) -> None:
     """Let a ComputeDomain go; one that is gone, or whose kind is served no more, is let go already."""
-    patch = without_finalizer(domain, names.COMPUTE_DOMAIN_FINALIZER)
+    patch = patch_that_removes(domain, names.COMPUTE_DOMAIN_FINALIZER)
     try:
         if patch is not None:
             await ctx.client.patch(COMPUTE_DOMAIN, domain.name, domain.namespace, patch)

@@ -11,7 +11,7 @@ from gangline.api.grove import ClusterTopologyBinding, PodClique, PodCliqueScali
 from gangline.api.kinds import POD_GANG, SCALING_GROUP
 from gangline.api.meta import Raw
 from gangline.operator.desired import termination
-from gangline.operator.desired.bounds import Backlog, horizon, number
+from gangline.operator.desired.bounds import PodBacklog, horizon, number
 from gangline.operator.desired.hashes import clique_hash, set_hash
 from gangline.operator.desired.layout import (
     CliquePlace,
@@ -42,7 +42,7 @@ class SetObjects:
     set_hash: str
     progress: Raw | None
     terminations: termination.DueTerminations = field(default_factory=termination.DueTerminations)
-    backlog: Backlog = field(default_factory=Backlog)
+    backlog: PodBacklog = field(default_factory=PodBacklog)
     places: Sequence[tuple[CliquePlace, ...]] = ()
     """The standalone cliques that the set asks for, of every replica that is looked at."""
     missing: Sequence[str] = ()
@@ -79,7 +79,7 @@ def look_at_set(op: Operator, read: Reader, pcs: PodCliqueSet) -> SetObjects:
     )
     waiting = (gang for gang in look.gangs.values() if gang.status.phase in ("", PENDING))
     unplaced = (max(0, clique.spec.replicas - clique.status.scheduled_replicas) for clique in look.cliques.values())
-    look.backlog = Backlog(sum(1 for _ in waiting), sum(unplaced), crowd(read))
+    look.backlog = PodBacklog(sum(1 for _ in waiting), sum(unplaced), crowd(read))
     template = pcs.spec.template
     step = look.backlog.step(
         2 + len(template.cliques) + len(template.pod_clique_scaling_groups), pods_in_base_gang(pcs), pcs.spec.replicas

@@ -31,9 +31,10 @@ from gangline.operator.desired import claims, mnnvl, services
 from gangline.operator.desired.bounds import number
 from gangline.operator.memory.lookups import cliques_of_set, external_template
 from gangline.operator.memory.settled import wish_of
-from gangline.operator.plan import Create, Delete, Patch, Step, WritePlan, changed, delete, without_finalizer
+from gangline.operator.plan import Create, Delete, Patch, Step, WritePlan, changed, delete
 from gangline.operator.sets import access, autoscalers
 from gangline.operator.sets.look import SetObjects
+from gangline.rules.objects.finalizers import patch_that_removes
 
 if TYPE_CHECKING:
     from gangline.operator.operator import Operator
@@ -107,7 +108,7 @@ def compute_domains(op: Operator, read: Reader, look: SetObjects) -> list[Step]:
     steps: list[Step] = list(_ensure(read, COMPUTE_DOMAIN, pcs, wanted, "ERR_SYNC_COMPUTEDOMAIN", update=False))
     for domain in read.owned(COMPUTE_DOMAIN, pcs.uid):
         if domain.name not in keep:
-            patch = without_finalizer(domain, names.COMPUTE_DOMAIN_FINALIZER)
+            patch = patch_that_removes(domain, names.COMPUTE_DOMAIN_FINALIZER)
             if patch is not None:
                 steps.append(
                     Patch(COMPUTE_DOMAIN, domain.name, domain.namespace, patch, code="ERR_DELETE_COMPUTEDOMAIN")
@@ -121,7 +122,9 @@ def shared_claims(read: Reader, look: SetObjects, plan: WritePlan) -> list[Step]
     pcs, sharing = look.pcs, look.pcs.spec.template.resource_sharing
     if not sharing:
         return []
-    level = claims.Level(POD_CLIQUE_SET, pcs, pcs.name, sharing, pcs.spec.replicas, look.size, {}, names.SET_REPLICA)
+    level = claims.ClaimLevel(
+        POD_CLIQUE_SET, pcs, pcs.name, sharing, pcs.spec.replicas, look.size, {}, names.SET_REPLICA
+    )
     try:
         return claims.writes(
             level,

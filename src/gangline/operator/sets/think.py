@@ -28,7 +28,6 @@ from gangline.operator.plan import (
     changed,
     condition_raw,
     delete,
-    missing_finalizer,
     with_condition,
 )
 from gangline.operator.sets.look import SetObjects, group_sizes
@@ -45,6 +44,7 @@ from gangline.operator.sets.support import (
     token_ready,
 )
 from gangline.operator.status import TERMINATING
+from gangline.rules.objects.finalizers import patch_that_adds
 
 if TYPE_CHECKING:
     from gangline.operator.operator import Operator
@@ -55,7 +55,7 @@ def think(op: Operator, read: Reader, look: SetObjects, now: str) -> WritePlan:
     """Everything the set should own, in stages."""
     plan, pcs = WritePlan(), look.pcs
     first = token(op, read, pcs)
-    patch = missing_finalizer(pcs, names.SET_FINALIZER)
+    patch = patch_that_adds(pcs, names.SET_FINALIZER)
     if patch is not None:
         first.append(Patch(POD_CLIQUE_SET, pcs.name, pcs.namespace, patch))
     first += [

@@ -33,7 +33,7 @@ from gangline.rules.cel.kinds import (
     optional_of,
     variables_of,
 )
-from gangline.rules.cel.runtime import Budget
+from gangline.rules.cel.runtime import StepBudget
 from gangline.rules.cel.syntax import parse, too_deep
 from gangline.rules.cel.tree import Call, CelSyntaxError, Expr, Ident, ListLit, Macro, MapLit, Select
 from gangline.rules.cel.values import NONE, CelError, Optional, OutOfBudget, no_overload
@@ -45,7 +45,6 @@ __all__ = [
     "DYN",
     "NONE",
     "STRING",
-    "Budget",
     "CelError",
     "CelProgram",
     "CelSyntaxError",
@@ -53,6 +52,7 @@ __all__ = [
     "Env",
     "Optional",
     "OutOfBudget",
+    "StepBudget",
     "compile",
     "kind_of",
     "list_of",
@@ -82,8 +82,8 @@ class CelProgram:
         self._names = names
         self._run: Callable[..., Any] = build(tree, names)
 
-    def evaluate(self, variables: Mapping[str, Any], budget: Budget | int | None = None) -> Any:
-        spend = budget if isinstance(budget, Budget) else Budget(CALL_LIMIT if budget is None else budget)
+    def evaluate(self, variables: Mapping[str, Any], budget: StepBudget | int | None = None) -> Any:
+        spend = budget if isinstance(budget, StepBudget) else StepBudget(CALL_LIMIT if budget is None else budget)
         try:
             return self._run(*(variables[name] for name in self._names), spend)
         except RecursionError:

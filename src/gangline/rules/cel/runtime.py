@@ -21,7 +21,7 @@ PARTS = 4
 """Of two values that are compared, so many parts are a step."""
 
 
-class Budget:
+class StepBudget:
     """How many steps are left."""
 
     __slots__ = ("left",)
@@ -125,24 +125,24 @@ def _decided(sides: tuple[Callable[[], Any], ...], answer: bool) -> bool:
     return answer
 
 
-def _charged_equal(budget: Budget, left: Any, right: Any) -> bool:
+def _charged_equal(budget: StepBudget, left: Any, right: Any) -> bool:
     _charge_pair(budget, left, right)
     return equal(left, right)
 
 
-def _charged_same(budget: Budget, node: SchemaNode, left: Any, right: Any) -> bool:
+def _charged_same(budget: StepBudget, node: SchemaNode, left: Any, right: Any) -> bool:
     _charge_pair(budget, left, right)
     return same(node, left, right)
 
 
-def _charge_pair(budget: Budget, left: Any, right: Any) -> None:
+def _charge_pair(budget: StepBudget, left: Any, right: Any) -> None:
     if isinstance(left, list | dict) and isinstance(right, list | dict):
         budget.spend(1 + weight(left, PARTS * budget.left) // PARTS)
     elif isinstance(left, str | bytes) and isinstance(right, str | bytes):
         budget.spend(min(len(left), len(right)) // LETTERS)
 
 
-def _fold(budget: Budget, value: Any, steps: list[tuple[Callable[..., Any], Charge, Any]]) -> Any:
+def _fold(budget: StepBudget, value: Any, steps: list[tuple[Callable[..., Any], Charge, Any]]) -> Any:
     for function, cost, other in steps:
         value = _call(budget, function, cost, value, other)
     return value
@@ -158,7 +158,7 @@ def _opt_value(value: Any, other: Callable[[], Any]) -> Any:
     return value.content if value.present else other()
 
 
-def _call(budget: Budget, function: Callable[..., Any], cost: Charge, *args: Any) -> Any:
+def _call(budget: StepBudget, function: Callable[..., Any], cost: Charge, *args: Any) -> Any:
     try:
         budget.spend(1 + cost(budget.left, *args))
         return function(*args)
@@ -183,15 +183,15 @@ def _pairs(target: Any) -> Rows:
     raise no_overload("comprehension")
 
 
-def _all(budget: Budget, rows: Rows, test: Callable[..., Any]) -> bool:
+def _all(budget: StepBudget, rows: Rows, test: Callable[..., Any]) -> bool:
     return _unless(budget, rows, test, True)
 
 
-def _exists(budget: Budget, rows: Rows, test: Callable[..., Any]) -> bool:
+def _exists(budget: StepBudget, rows: Rows, test: Callable[..., Any]) -> bool:
     return _unless(budget, rows, test, False)
 
 
-def _unless(budget: Budget, rows: Rows, test: Callable[..., Any], answer: bool) -> bool:
+def _unless(budget: StepBudget, rows: Rows, test: Callable[..., Any], answer: bool) -> bool:
     """`answer`, unless a row says otherwise: that one decides, whatever failed before it. Else the first failure is
     raised."""
     failure: CelError | None = None
@@ -209,7 +209,7 @@ def _unless(budget: Budget, rows: Rows, test: Callable[..., Any], answer: bool) 
     return answer
 
 
-def _kept(budget: Budget, rows: Rows, test: Callable[..., Any] | None) -> list[tuple[Any, ...]]:
+def _kept(budget: StepBudget, rows: Rows, test: Callable[..., Any] | None) -> list[tuple[Any, ...]]:
     out = []
     for row in rows:
         budget.spend(3)
@@ -222,25 +222,25 @@ def _split(bodies: tuple[Callable[..., Any], ...]) -> tuple[Callable[..., Any] |
     return (bodies[0], bodies[1]) if len(bodies) == 2 else (None, bodies[0])
 
 
-def _exists_one(budget: Budget, rows: Rows, test: Callable[..., Any]) -> bool:
+def _exists_one(budget: StepBudget, rows: Rows, test: Callable[..., Any]) -> bool:
     return len(_kept(budget, rows, test)) == 1
 
 
-def _filter(budget: Budget, rows: Rows, test: Callable[..., Any]) -> list[Any]:
+def _filter(budget: StepBudget, rows: Rows, test: Callable[..., Any]) -> list[Any]:
     return [row[0] for row in _kept(budget, rows, test)]
 
 
-def _map(budget: Budget, rows: Rows, *bodies: Callable[..., Any]) -> list[Any]:
+def _map(budget: StepBudget, rows: Rows, *bodies: Callable[..., Any]) -> list[Any]:
     test, body = _split(bodies)
     return [body(*row) for row in _kept(budget, rows, test)]
 
 
-def _transform_map(budget: Budget, rows: Rows, *bodies: Callable[..., Any]) -> dict[Any, Any]:
+def _transform_map(budget: StepBudget, rows: Rows, *bodies: Callable[..., Any]) -> dict[Any, Any]:
     test, body = _split(bodies)
     return {row[0]: body(*row) for row in _kept(budget, rows, test)}
 
 
-def _transform_entry(budget: Budget, rows: Rows, *bodies: Callable[..., Any]) -> dict[Any, Any]:
+def _transform_entry(budget: StepBudget, rows: Rows, *bodies: Callable[..., Any]) -> dict[Any, Any]:
     test, body = _split(bodies)
     out: dict[Any, Any] = {}
     for row in _kept(budget, rows, test):
@@ -253,7 +253,7 @@ def _transform_entry(budget: Budget, rows: Rows, *bodies: Callable[..., Any]) ->
     return out
 
 
-def _sort_by(budget: Budget, rows: Rows, key: Callable[..., Any]) -> list[Any]:
+def _sort_by(budget: StepBudget, rows: Rows, key: Callable[..., Any]) -> list[Any]:
     """What is compared is paid for: keys may be long, and alike."""
     keyed = [(key(*row), row[0]) for row in _kept(budget, rows, None)]
     keys = [entry for entry, _ in keyed]

@@ -84,7 +84,7 @@ _TIME = re.compile(r"(\d{4})-(\d\d)-(\d\d)(?:[Tt ](\d\d):(\d\d):(\d\d)(?:\.(\d+)
 def duration(text: Any) -> Duration:
     if isinstance(text, Duration):
         return text
-    nanos = times.endless_nanoseconds(text) if isinstance(text, str) else None
+    nanos = times.nanoseconds(text) if isinstance(text, str) else None
     if nanos is None:
         raise CelError(f'time: invalid duration "{text}"')
     return Duration(nanos)

@@ -42,6 +42,7 @@ def unreadable_quantity(text: object) -> str:
 _MILLI = resources.NANO // 1000
 
 
+@kept(4096)
 def listed_quantity(text: str) -> str:
     """The same in a list of resources, where what is finer than a thousandth is rounded up: `0.1m` is `1m`."""
     plain = quantity(text)

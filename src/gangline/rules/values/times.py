@@ -75,16 +75,10 @@ def duration(text: str) -> float:
 
 def nanoseconds(text: str) -> int | None:
     """A duration as Go reads it; None when the text is none, or too long for Go."""
-    length = endless_nanoseconds(text)
-    return None if length is None or abs(length) > _LONGEST else length
-
-
-def endless_nanoseconds(text: str) -> int | None:
-    """A duration as Go writes it, however long; None when the text is none."""
-    if not is_go_duration(text):
+    length = _nanoseconds(text.lstrip("+-")) if is_go_duration(text) else None
+    if length is None or length > _LONGEST:
         return None
-    length = _nanoseconds(text.lstrip("+-"))
-    return -length if length is not None and text.startswith("-") else length
+    return -length if text.startswith("-") else length
 
 
 def _nanoseconds(body: str) -> int | None:

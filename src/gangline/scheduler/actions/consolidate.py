@@ -21,7 +21,7 @@ from gangline.scheduler.placing.easier import FailedGangs
 from gangline.scheduler.placing.gang_queue import GangQueue
 from gangline.scheduler.placing.lists import may_lose
 from gangline.scheduler.placing.place import allocate_gang
-from gangline.scheduler.victims.accumulate import Batch
+from gangline.scheduler.victims.accumulate import VictimBatch
 from gangline.scheduler.victims.evictions import consolidate_message, may_evict, victim_invariant_holds
 from gangline.scheduler.victims.moves import first_moves, moves_of
 from gangline.scheduler.victims.packing import fewest_moves
@@ -96,7 +96,7 @@ def _without_moves(session: Session, gang: GangInfo) -> Statement | None:
     return None
 
 
-def _cheapest(session: Session, gang: GangInfo, tasks: Sequence[TaskInfo]) -> Iterator[list[Batch]]:
+def _cheapest(session: Session, gang: GangInfo, tasks: Sequence[TaskInfo]) -> Iterator[list[VictimBatch]]:
     nodes = _roomiest(session, len(tasks))
     others = _standing_on(session, nodes) if nodes is not None else _all_victims(session)
     victims = (other for other in others if _may_move(session, gang, other))

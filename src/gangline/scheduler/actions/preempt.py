@@ -11,7 +11,7 @@ from gangline.scheduler.model.gang import GangInfo
 from gangline.scheduler.model.task import TaskInfo
 from gangline.scheduler.placing.easier import FailedGangs
 from gangline.scheduler.placing.gang_queue import GangQueue
-from gangline.scheduler.victims.accumulate import Batch
+from gangline.scheduler.victims.accumulate import VictimBatch
 from gangline.scheduler.victims.cheapest import cheapest_sets
 from gangline.scheduler.victims.evictions import may_evict, preempt_message, victim_invariant_holds
 from gangline.scheduler.victims.search import Solution, VictimPlan, solve
@@ -60,7 +60,7 @@ def _try(session: Session, gang: GangInfo) -> Solution:
     return solve(session, gang, plan)
 
 
-def _cheapest(session: Session, gang: GangInfo, tasks: Sequence[TaskInfo]) -> Iterator[list[Batch]]:
+def _cheapest(session: Session, gang: GangInfo, tasks: Sequence[TaskInfo]) -> Iterator[list[VictimBatch]]:
     return cheapest_sets(session, gang, tasks, lambda: _accepted(session, gang))
 
 

@@ -14,7 +14,7 @@ from gangline.scheduler.model.gang import GangInfo
 from gangline.scheduler.model.task import TaskInfo
 from gangline.scheduler.placing.easier import FailedGangs
 from gangline.scheduler.placing.gang_queue import GangQueue, SortedGangs
-from gangline.scheduler.victims.accumulate import Batch
+from gangline.scheduler.victims.accumulate import VictimBatch
 from gangline.scheduler.victims.cheapest import cheapest_sets
 from gangline.scheduler.victims.evictions import may_evict, reclaim_message, victim_invariant_holds
 from gangline.scheduler.victims.search import VictimPlan, solve
@@ -61,7 +61,7 @@ def _plan(session: Session, gang: GangInfo) -> VictimPlan:
     )
 
 
-def _cheapest(session: Session, gang: GangInfo, tasks: Sequence[TaskInfo]) -> Iterator[list[Batch]]:
+def _cheapest(session: Session, gang: GangInfo, tasks: Sequence[TaskInfo]) -> Iterator[list[VictimBatch]]:
     sets = cheapest_sets(session, gang, tasks, lambda: _accepted(session, gang))
     return (batches for batches in sets if _only_borrowed(session, batches))
 
@@ -101,7 +101,7 @@ def _borrowed(session: Session, name: str) -> float:
     return held[2] - quota[2] if held is not None and quota is not None and quota[2] >= 0 else 0.0
 
 
-def _only_borrowed(session: Session, batches: Sequence[Batch]) -> bool:
+def _only_borrowed(session: Session, batches: Sequence[VictimBatch]) -> bool:
     """Whether each queue still borrows when the last of its gangs goes: cheap victims of one that borrows a little are
     not taken for what another one borrows."""
     taken: dict[str, list[float]] = {}

@@ -24,7 +24,7 @@ from gangline.scheduler.fairness.accounts import (
 )
 
 
-class Claim:
+class QueueClaim:
     """One queue's claim on one resource while it is being divided."""
 
     __slots__ = ("created", "limit", "priority", "request", "requestable", "rest", "share", "uid", "usage", "weight")
@@ -76,7 +76,7 @@ def in_order(siblings: Iterable[QueueAccount]) -> list[QueueAccount]:
 def divide_one(siblings: Sequence[QueueAccount], resource: int, total: float, k: float) -> float:
     """Quotas, then the rest. Returns what nobody wanted."""
     remaining = total
-    claims = [Claim(account, resource) for account in siblings]
+    claims = [QueueClaim(account, resource) for account in siblings]
     for account, claim in zip(siblings, claims, strict=True):
         deserved = account.deserved[resource]
         give = min(total if deserved == UNLIMITED else deserved, claim.requestable)
@@ -89,13 +89,13 @@ def divide_one(siblings: Sequence[QueueAccount], resource: int, total: float, k:
 
 def divide_over_quota(siblings: Sequence[QueueAccount], resource: int, total: float, k: float) -> float:
     """Only what comes after quotas, added to the shares the accounts already have."""
-    claims = [Claim(account, resource) for account in siblings]
+    claims = [QueueClaim(account, resource) for account in siblings]
     remaining = _over_quota(claims, total, k)
     _write(siblings, claims, resource)
     return remaining
 
 
-def _write(siblings: Sequence[QueueAccount], claims: Sequence[Claim], resource: int) -> None:
+def _write(siblings: Sequence[QueueAccount], claims: Sequence[QueueClaim], resource: int) -> None:
     for account, claim in zip(siblings, claims, strict=True):
         share = account.fair_share
         account.set_fair_share(
@@ -107,8 +107,8 @@ def _write(siblings: Sequence[QueueAccount], claims: Sequence[Claim], resource: 
         )
 
 
-def _over_quota(claims: Sequence[Claim], remaining: float, k: float) -> float:
-    bands: dict[int, list[Claim]] = {}
+def _over_quota(claims: Sequence[QueueClaim], remaining: float, k: float) -> float:
+    bands: dict[int, list[QueueClaim]] = {}
     for claim in claims:
         bands.setdefault(claim.priority, []).append(claim)
     ordered = [bands[priority] for priority in sorted(bands, reverse=True)]
@@ -119,7 +119,7 @@ def _over_quota(claims: Sequence[Claim], remaining: float, k: float) -> float:
     return remaining
 
 
-def _by_weight(band: Sequence[Claim], remaining: float, k: float) -> float:
+def _by_weight(band: Sequence[QueueClaim], remaining: float, k: float) -> float:
     """Rounds: a queue that wants less than its part leaves the difference to the others of its band."""
     wanting = [claim for claim in band if claim.open()]
     while wanting and remaining != 0:
@@ -144,7 +144,7 @@ def _by_weight(band: Sequence[Claim], remaining: float, k: float) -> float:
     return remaining
 
 
-def _parts(wanting: Sequence[Claim], k: float) -> list[float] | None:
+def _parts(wanting: Sequence[QueueClaim], k: float) -> list[float] | None:
     """What part of the rest each may have: its weight, less the more it used in the past."""
     total = 0.0
     for claim in wanting:
@@ -158,7 +158,7 @@ def _parts(wanting: Sequence[Claim], k: float) -> list[float] | None:
     return [weight / whole for weight in weights] if whole else None
 
 
-def _give(claim: Claim, wants: float, fair: float) -> float:
+def _give(claim: QueueClaim, wants: float, fair: float) -> float:
     """All it wants, or whole units of its part; the fraction that was cut off is remembered for the last step."""
     if wants <= fair:
         claim.rest = 0.0
@@ -170,7 +170,7 @@ def _give(claim: Claim, wants: float, fair: float) -> float:
     return give
 
 
-def _rounded_off(band: Sequence[Claim], remaining: float) -> float:
+def _rounded_off(band: Sequence[QueueClaim], remaining: float) -> float:
     """One more unit each, largest fraction first, then the older queue, then the smaller name."""
     for claim in sorted((c for c in band if c.rest > 0), key=lambda c: (-c.rest, c.created, c.uid)):
         if remaining <= 0:

@@ -29,7 +29,7 @@ from gangline.scheduler.fairness.accounts import (
 )
 
 
-class Chunk(NamedTuple):
+class ReclaimChunk(NamedTuple):
     """What one step of a plan takes from a queue. `plain_gpu` leaves out MIG slices: alone, they do not involve
     GPUs."""
 
@@ -43,15 +43,15 @@ class Chunk(NamedTuple):
         return (self.cpu, self.memory, self.gpu)
 
 
-class Taker(NamedTuple):
+class ReclaimingGang(NamedTuple):
     """The gang that wants to reclaim: its queue, what it asks for, and whether it could be preempted in turn."""
 
     queue: str
-    request: Chunk
+    request: ReclaimChunk
     preemptible: bool
 
 
-def can_reclaim(accounts: Accounts, taker: Taker) -> bool:
+def can_reclaim(accounts: Accounts, taker: ReclaimingGang) -> bool:
     """Its own queue stays within its fair share, and within quota with what cannot be preempted."""
     account, request = accounts[taker.queue], taker.request.amounts
     if not within(plus(account.allocated, request), account.fair_share):
@@ -59,7 +59,7 @@ def can_reclaim(accounts: Accounts, taker: Taker) -> bool:
     return taker.preemptible or within(plus(account.allocated_non_preemptible, request), account.deserved)
 
 
-def filter_victim(accounts: Accounts, taker: Taker, victim_queue: str) -> bool:
+def filter_victim(accounts: Accounts, taker: ReclaimingGang, victim_queue: str) -> bool:
     """Could a gang of that queue ever be taken? Says yes in doubt; `reclaimable` has the last word. A queue whose line
     of parents is broken, or goes in a circle, has no place in the tree, and nothing is taken from it."""
     if victim_queue not in accounts:
@@ -104,7 +104,7 @@ def guarantee_deserved_quota(mine: QueueAccount, request: Amounts, theirs: Queue
 
 
 def reclaimable(
-    accounts: Accounts, taker: Taker, victims: Mapping[str, Sequence[Chunk]], multiplier: float = 1.0
+    accounts: Accounts, taker: ReclaimingGang, victims: Mapping[str, Sequence[ReclaimChunk]], multiplier: float = 1.0
 ) -> bool:
     """Is the whole plan legal? `victims` lists, per queue, what is taken in which order."""
     remaining: dict[str, Amounts] = {}
@@ -117,9 +117,9 @@ def reclaimable(
 
 def _take(
     accounts: Accounts,
-    taker: Taker,
+    taker: ReclaimingGang,
     queue: str,
-    chunks: Sequence[Chunk],
+    chunks: Sequence[ReclaimChunk],
     remaining: dict[str, Amounts],
     involved: dict[str, set[int]],
 ) -> bool:
@@ -139,7 +139,7 @@ def _take(
     return True
 
 
-def _involved(chunks: Sequence[Chunk]) -> set[int]:
+def _involved(chunks: Sequence[ReclaimChunk]) -> set[int]:
     resources: set[int] = set()
     for chunk in chunks:
         resources.update(
@@ -149,7 +149,11 @@ def _involved(chunks: Sequence[Chunk]) -> set[int]:
 
 
 def _taker_stays_modest(
-    accounts: Accounts, taker: Taker, remaining: dict[str, Amounts], involved: dict[str, set[int]], multiplier: float
+    accounts: Accounts,
+    taker: ReclaimingGang,
+    remaining: dict[str, Amounts],
+    involved: dict[str, set[int]],
+    multiplier: float,
 ) -> bool:
     request = taker.request.amounts
     asked = _involved([taker.request])
@@ -183,7 +187,7 @@ def _saturation(held: float, share: float) -> float:
     return held / share
 
 
-def most_gpus(accounts: Accounts, taker: Taker, largest: Mapping[str, float]) -> float:
+def most_gpus(accounts: Accounts, taker: ReclaimingGang, largest: Mapping[str, float]) -> float:
     """No legal plan takes more GPUs than this from these queues (name → GPUs of its largest step); infinite when
     another resource decides.
 

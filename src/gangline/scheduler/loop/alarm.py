@@ -9,7 +9,7 @@ from gangline.runtime import background
 from gangline.runtime.clock import Clock
 
 
-class Alarm:
+class CycleAlarm:
     def __init__(self, clock: Clock, ring: Callable[[], None]) -> None:
         self._clock, self._ring = clock, ring
         self._task: asyncio.Task[None] | None = None

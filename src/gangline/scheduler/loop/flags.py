@@ -35,7 +35,7 @@ WITHOUT_MEANING = (
 
 
 @dataclass(frozen=True, slots=True)
-class Started:
+class SchedulerStart:
     """Everything a scheduler is started with."""
 
     options: SchedulerOptions
@@ -88,10 +88,10 @@ KNOWN = (*OPTIONS, *SETTINGS, *OTHERS, "scheduler-conf", *WITHOUT_MEANING)
 
 def read_flags(
     flags: Mapping[str, str], config: Mapping[str, Any] | None = None, usual: SchedulerSettings | None = None
-) -> Started:
+) -> SchedulerStart:
     """Flags without their dashes, and the parsed config.yaml. `usual`: what counts where neither says anything."""
     refuse_unknown("scheduler", flags, KNOWN)
     settings = replace(read_config(config or {}, usual or shard_settings()), **values(flags, SETTINGS))
     options = replace(SchedulerOptions(settings=settings), **values(flags, OPTIONS))
     usage = read_usage((config or {}).get("usageDBConfig") or {})
-    return replace(Started(options, usage=usage), **values(flags, OTHERS))
+    return replace(SchedulerStart(options, usage=usage), **values(flags, OTHERS))

@@ -20,7 +20,7 @@ from gangline.api.kai import PodGroup
 from gangline.api.kinds import BIND_REQUEST, POD_GROUP
 from gangline.runtime import Cache, Context
 from gangline.scheduler.loop import metrics
-from gangline.scheduler.loop.alarm import Alarm
+from gangline.scheduler.loop.alarm import CycleAlarm
 from gangline.scheduler.loop.carrier import DecisionCarrier
 from gangline.scheduler.loop.decision_writes import log_decisions
 from gangline.scheduler.loop.explainer import GangExplainer
@@ -39,7 +39,7 @@ from gangline.scheduler.thought.booking import remember_evictions
 from gangline.scheduler.thought.changes import ModelChange
 from gangline.scheduler.thought.explaining import being_served
 from gangline.scheduler.thought.options import SchedulerOptions
-from gangline.scheduler.thought.standings import Gathering
+from gangline.scheduler.thought.standings import GatheringGangs
 from gangline.scheduler.thought.think import CycleThought, think
 from gangline.scheduler.thought.waiting_causes import waiting_causes
 from gangline.scheduler.time.learned import LearnedRuntimes
@@ -60,7 +60,7 @@ class SchedulerService:
         self.cluster = ClusterModel()
         self.cycles = 0
         self.memory = LearnedRuntimes() if learns(options.settings) else None
-        self._fresh, self._gathering = fresh, Gathering(options.gathering)
+        self._fresh, self._gathering = fresh, GatheringGangs(options.gathering)
         self._wake = asyncio.Event()
         self._thinking = False
         self.started = asyncio.Event()
@@ -92,7 +92,7 @@ class SchedulerService:
     def _begin(self, ctx: Context, cache: Cache) -> None:
         overlay = Overlay(lambda: cache.informer(BIND_REQUEST).revision)
         self._ctx, self._cache, self._objects = ctx, cache, ModelObjects(cache, self.cluster)
-        self._alarm, self._coming = Alarm(ctx.clock, self._time_passed), Alarm(ctx.clock, self._wake.set)
+        self._alarm, self._coming = CycleAlarm(ctx.clock, self._time_passed), CycleAlarm(ctx.clock, self._wake.set)
         self.feed = Feed(cache, self.options, overlay, self._wake.set, partial(self._coming.within, COMING))
         self._carrier = DecisionCarrier(ctx, cache, self.options, self._objects, self.feed, overlay)
         self._teller = GangTeller(ctx, cache, self.options)

@@ -31,7 +31,7 @@ class ClaimState:
     reserved_for: tuple[str, ...] = ()
 
 
-class Published(NamedTuple):
+class PublishedDevice(NamedTuple):
     """A device where its driver published it. `complete`: all slices of its pool are known."""
 
     key: str
@@ -60,9 +60,9 @@ class Devices:
         """Answers of selectors; forgotten when classes or devices change."""
         self._made_for: dict[str, tuple[str, str]] = {}
         self._backed: dict[str, str] = {}
-        self._pools: tuple[dict[str, list[Published]], list[tuple[Published, tuple[NodeTerm, ...] | None]]] | None = (
-            None
-        )
+        self._pools: (
+            tuple[dict[str, list[PublishedDevice]], list[tuple[PublishedDevice, tuple[NodeTerm, ...] | None]]] | None
+        ) = None
 
     # ── claims ──
 
@@ -137,13 +137,15 @@ class Devices:
         self._pools = None
         self.answers.clear()
 
-    def on(self, node: NodeInfo) -> list[Published]:
+    def on(self, node: NodeInfo) -> list[PublishedDevice]:
         """Every device within the node's reach: its own by pool and slice, then those of its part of the cluster."""
         local, others = self._arranged()
         reached = [item for item, terms in others if terms is None or node_matches(terms, node)]
         return [*local.get(node.name, ()), *reached]
 
-    def _arranged(self) -> tuple[dict[str, list[Published]], list[tuple[Published, tuple[NodeTerm, ...] | None]]]:
+    def _arranged(
+        self,
+    ) -> tuple[dict[str, list[PublishedDevice]], list[tuple[PublishedDevice, tuple[NodeTerm, ...] | None]]]:
         if self._pools is None:
             self._pools = {}, []
             for item in self._published():
@@ -154,7 +156,7 @@ class Devices:
                     self._pools[1].append((item, None if place.everywhere else place.nodes))
         return self._pools
 
-    def _published(self) -> Iterable[Published]:
+    def _published(self) -> Iterable[PublishedDevice]:
         """Devices of the newest generation of every pool."""
         pools: dict[tuple[str, str], list[SliceRecord]] = {}
         for record in sorted(self.slices.values(), key=lambda slice_: (slice_.pool, slice_.name)):
@@ -165,7 +167,7 @@ class Devices:
             complete = len(current) >= current[0].slices
             for record in current:
                 for device in record.devices:
-                    yield Published(f"{driver}/{pool}/{device.name}", record, device, complete)
+                    yield PublishedDevice(f"{driver}/{pool}/{device.name}", record, device, complete)
 
     def pool(self, driver: str, name: str) -> list[SliceRecord]:
         return [slice_ for slice_ in self.slices.values() if (slice_.driver, slice_.pool) == (driver, name)]

@@ -15,7 +15,7 @@ from gangline.scheduler.model.resources import GPU
 from gangline.scheduler.model.status import Status
 
 if TYPE_CHECKING:
-    from gangline.scheduler.model.node import NodeInfo, Placed
+    from gangline.scheduler.model.node import NodeInfo, PlacedTask
     from gangline.scheduler.model.task import TaskInfo
 
 UNNAMED = ""
@@ -53,7 +53,7 @@ def free(node: NodeInfo, name: str, leaving: bool) -> float:
     return total - sum(_taken(node, placed, name) for placed in node.placed.values() if placed.status != apart)
 
 
-def _taken(node: NodeInfo, placed: Placed, name: str) -> float:
+def _taken(node: NodeInfo, placed: PlacedTask, name: str) -> float:
     return sum(count for other, count in asked(node, placed.task) if UNNAMED in (name, other) or name == other)
 
 

@@ -37,7 +37,7 @@ UNKNOWN_GPU_MEMORY = 100
 ON_THE_WAY = (Status.ALLOCATED, Status.PIPELINED, Status.BINDING)
 
 
-class Placed:
+class PlacedTask:
     """A task as one node counts it: the status, charge and GPU groups with which it was added."""
 
     __slots__ = ("charge", "devices", "groups", "memory", "status", "task")
@@ -109,7 +109,7 @@ class NodeInfo:
         self.later: Vector = self.allocatable
         self.used: Vector = (0,) * len(self.allocatable)
         self.releasing: Vector = (0,) * len(self.allocatable)
-        self.placed: dict[str, Placed] = {}
+        self.placed: dict[str, PlacedTask] = {}
         self.shared = SharedGpus(self.gpu_count, self.gpu_memory, self.journal)
         self.devices: dict[str, int] = {}
         self.legacy_mig: dict[str, None] = {}
@@ -157,7 +157,7 @@ class NodeInfo:
         charged."""
         self.accept(task)
         devices = self._claims.held_by(task)
-        placed = Placed(task, self._charge(task, devices), device_memory(task, self.gpu_memory), devices)
+        placed = PlacedTask(task, self._charge(task, devices), device_memory(task, self.gpu_memory), devices)
         self.journal.set_item(self.placed, task.uid, placed)
         if task.gpu.legacy_mig:
             self.journal.set_item(self.legacy_mig, task.uid, None)
@@ -169,7 +169,7 @@ class NodeInfo:
 
     def remove(self, task: TaskInfo) -> None:
         """Undo `add`, with the status, charge and groups that the task had then."""
-        placed: Placed = self.journal.pop_item(self.placed, task.uid)
+        placed: PlacedTask = self.journal.pop_item(self.placed, task.uid)
         if task.uid in self.legacy_mig:
             self.journal.pop_item(self.legacy_mig, task.uid)
         for key in placed.devices:
@@ -216,7 +216,7 @@ class NodeInfo:
         }
         return sum(not self.shared.used.get(group) and group not in reserved for group in task.gpu_groups)
 
-    def _count(self, placed: Placed, sign: int) -> None:
+    def _count(self, placed: PlacedTask, sign: int) -> None:
         self.journal.note(_put_vectors, self, (self.idle, self.later, self.used, self.releasing))
         self.touched.append(self.number)
         charge, status = placed.charge, placed.status

@@ -14,7 +14,7 @@ from gangline.scheduler.records import TopologyRecord
 ROOT = "root"
 
 
-class Labelled(Protocol):
+class LabelledObject(Protocol):
     @property
     def name(self) -> str: ...
 
@@ -45,7 +45,7 @@ class TopologyTree:
 
     __slots__ = ("domains", "leaf_of", "levels", "name", "root")
 
-    def __init__(self, record: TopologyRecord, nodes: Iterable[Labelled]) -> None:
+    def __init__(self, record: TopologyRecord, nodes: Iterable[LabelledObject]) -> None:
         self.name = record.name
         self.levels = record.levels
         self.root = TopologyDomain(ROOT, ROOT, -1, None)
@@ -58,7 +58,7 @@ class TopologyTree:
         """The place of a level, -1 excluded; None when the topology has no such level."""
         return self.levels.index(label) if label in self.levels else None
 
-    def _add(self, node: Labelled) -> None:
+    def _add(self, node: LabelledObject) -> None:
         values = [node.labels.get(level) for level in self.levels]
         if not values or any(value is None for value in values):
             return

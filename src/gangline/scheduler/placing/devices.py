@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 from gangline.rules.cel import CelError, CelSyntaxError
 from gangline.rules.cel.devices import device_value, selects
 from gangline.scheduler.matching import untolerated
-from gangline.scheduler.model.dra import Devices, Published
+from gangline.scheduler.model.dra import Devices, PublishedDevice
 from gangline.scheduler.model.node import NodeInfo
 from gangline.scheduler.records import ClaimRecord, Counters, DeviceConstraint, DeviceId, DeviceRequest
 
@@ -28,7 +28,7 @@ class CannotTell(Exception):
     """A selector that cannot be evaluated for some device: nobody may guess what it would have chosen."""
 
 
-def fitting(devices: Devices, node: NodeInfo, request: DeviceRequest) -> list[Published]:
+def fitting(devices: Devices, node: NodeInfo, request: DeviceRequest) -> list[PublishedDevice]:
     """The node's devices that the request means, held ones included."""
     key = (node.name, request.device_class, request.selectors, request.tolerations)
     answer = devices.answers.get(key)
@@ -37,7 +37,7 @@ def fitting(devices: Devices, node: NodeInfo, request: DeviceRequest) -> list[Pu
     return list(answer)
 
 
-def _means(devices: Devices, request: DeviceRequest, offered: Published) -> bool:
+def _means(devices: Devices, request: DeviceRequest, offered: PublishedDevice) -> bool:
     if offered.device.device_class:
         return offered.device.device_class == request.device_class
     record = devices.classes.get(request.device_class)
@@ -68,7 +68,7 @@ class _Place:
 
     want: int
     request: DeviceRequest | None = None
-    candidates: Sequence[Published] = ()
+    candidates: Sequence[PublishedDevice] = ()
     start: int = 0
     left: int = 0
 
@@ -80,7 +80,7 @@ class DeviceSearch:
     devices: Devices
     node: NodeInfo
     claims: Sequence[ClaimRecord]
-    taken: list[tuple[int, DeviceRequest, Published]] = field(default_factory=list)
+    taken: list[tuple[int, DeviceRequest, PublishedDevice]] = field(default_factory=list)
     steps: int = 0
     wants: list[tuple[int, DeviceRequest]] = field(init=False)
     _mine: set[str] = field(default_factory=set)
@@ -134,7 +134,7 @@ class DeviceSearch:
                 yield _Place(want + 1)
             self._put_back(before)
 
-    def _take(self, want: int, request: DeviceRequest, offered: Published) -> bool:
+    def _take(self, want: int, request: DeviceRequest, offered: PublishedDevice) -> bool:
         self.steps += 1
         place = self.wants[want][0]
         if self.steps > MOST_STEPS or not self._free(request, offered) or not self._agrees(place, request, offered):
@@ -150,14 +150,14 @@ class DeviceSearch:
                 self._mine.discard(item.key)
         del self.taken[length:]
 
-    def _free(self, request: DeviceRequest, offered: Published) -> bool:
+    def _free(self, request: DeviceRequest, offered: PublishedDevice) -> bool:
         if request.admin:
             return True
         if self.devices.held.get(offered.key) or offered.key in self._mine:
             return False
         return not offered.device.counters or self._counted(offered)
 
-    def _counted(self, offered: Published) -> bool:
+    def _counted(self, offered: PublishedDevice) -> bool:
         """Whether the pool's shared counters have what the device takes, besides what devices in use take."""
         pool = offered.slice.driver, offered.slice.pool
         if pool not in self._rooms:
@@ -178,11 +178,11 @@ class DeviceSearch:
                     take_from(room, device.counters)
         return room
 
-    def _agrees(self, place: int, request: DeviceRequest, offered: Published) -> bool:
+    def _agrees(self, place: int, request: DeviceRequest, offered: PublishedDevice) -> bool:
         demands = [constraint for constraint in self.claims[place].constraints if concerns(constraint, request.name)]
         return all(self._holds(demand, place, offered) for demand in demands)
 
-    def _holds(self, constraint: DeviceConstraint, place: int, offered: Published) -> bool:
+    def _holds(self, constraint: DeviceConstraint, place: int, offered: PublishedDevice) -> bool:
         name = constraint.same or constraint.different
         value = offered.device.attributes.get(name)
         if value is None:
@@ -192,7 +192,7 @@ class DeviceSearch:
             return all(other.device.attributes.get(name) == value for other in others)
         return all(other.device.attributes.get(name) != value for other in others)
 
-    def _devices_concerned(self, constraint: DeviceConstraint, place: int) -> Iterator[Published]:
+    def _devices_concerned(self, constraint: DeviceConstraint, place: int) -> Iterator[PublishedDevice]:
         return (other for where, request, other in self.taken if where == place and concerns(constraint, request.name))
 
 

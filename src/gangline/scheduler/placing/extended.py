@@ -22,14 +22,14 @@ NAME = "<extended-resources>"
 
 
 @dataclass(frozen=True, slots=True)
-class Extended:
+class ExtendedClaim:
     """The claim to make, and how containers use it."""
 
     claim: ClaimRecord
     uses: tuple[ContainerUse, ...]
 
 
-def extended_claim(devices: Devices, record: TaskRecord, node: NodeInfo) -> Extended | None:
+def extended_claim(devices: Devices, record: TaskRecord, node: NodeInfo) -> ExtendedClaim | None:
     """The claim that the pod needs on this node for its extended resources; None when the node has them itself."""
     needed: list[DeviceRequest] = []
     uses: list[ContainerUse] = []
@@ -49,7 +49,7 @@ def extended_claim(devices: Devices, record: TaskRecord, node: NodeInfo) -> Exte
         pod=record.uid,
         template=True,
     )
-    return Extended(claim, tuple(uses))
+    return ExtendedClaim(claim, tuple(uses))
 
 
 def lacks(node: NodeInfo, resource: str) -> bool:

@@ -17,6 +17,7 @@ from gangline.scheduler.victims.ledger import EvictionEntry, ledger_of
 from gangline.scheduler.victims.moves import MoveUnderWay, moves_of
 
 MARKS, KEPT = "overtaken since", "places kept"
+REMEMBERED = (MARKS, KEPT, "evictions", "moves")
 COMPUTED = ("slots", "usual pods")
 
 
@@ -47,10 +48,14 @@ class ModelPicture:
 
 def take_picture(cluster: ClusterModel) -> ModelPicture:
     """And forget what was only computed."""
+    _forget_computed(cluster)
+    return ModelPicture(tuple(records_of(cluster)), memory_of(cluster))
+
+
+def _forget_computed(cluster: ClusterModel) -> None:
     for name in COMPUTED:
         cluster.memo.pop(name, None)
     cluster.futures.clear()
-    return ModelPicture(tuple(records_of(cluster)), _memory(cluster))
 
 
 def records_of(cluster: ClusterModel) -> Iterator[Record]:
@@ -70,7 +75,7 @@ def records_of(cluster: ClusterModel) -> Iterator[Record]:
     yield from (task.record for task in cluster.tasks.values())
 
 
-def _memory(cluster: ClusterModel) -> ModelMemory:
+def memory_of(cluster: ClusterModel) -> ModelMemory:
     kept: Mapping[str, frozenset[str]] = cluster.memo.get(KEPT, {})
     shapes = sorted(cluster.shapes.values(), key=lambda shape: shape.number)
     return ModelMemory(
@@ -87,11 +92,22 @@ def _memory(cluster: ClusterModel) -> ModelMemory:
 def model_of(records: Iterable[Record], memory: ModelMemory) -> ClusterModel:
     """The model as it was when its picture was taken."""
     cluster = ClusterModel()
-    shapes = [(cluster.know_shape(seen.sample), seen.seen) for seen in memory.shapes]
+    for seen in memory.shapes:
+        cluster.know_shape(seen.sample)
     for record in records:
         cluster.apply(record)
-    for shape, seen in shapes:
-        shape.seen = seen
+    remember(cluster, memory)
+    return cluster
+
+
+def remember(cluster: ClusterModel, memory: ModelMemory) -> None:
+    """This and nothing else; what was only computed is forgotten."""
+    _forget_computed(cluster)
+    for name in REMEMBERED:
+        cluster.memo.pop(name, None)
+    seen_of = {id(cluster.know_shape(item.sample)): item.seen for item in memory.shapes}
+    for shape in cluster.shapes.values():
+        shape.seen = seen_of.get(id(shape), 0)
     cluster.pods_seen, cluster.gpus_started = memory.pods_seen, memory.gpus_started
     for entry in memory.evictions:
         ledger_of(cluster).note(entry)
@@ -99,4 +115,3 @@ def model_of(records: Iterable[Record], memory: ModelMemory) -> ClusterModel:
     cluster.memo[KEPT] = {uid: frozenset(nodes) for uid, nodes in memory.kept.items()}
     for under_way in memory.moves:
         moves_of(cluster).note(under_way)
-    return cluster

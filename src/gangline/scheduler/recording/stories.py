@@ -162,7 +162,8 @@ class PoolStories:
         held = [task for task in tasks if task.status & ALLOCATED]
         if mine.state == "placed" and held and all(task.status is Status.RUNNING for task in held):
             nodes = sorted({task.node for task in held})
-            self._tell(mine, now, "running", f"{_pods(len(held))} run on {_names(nodes)}", {"nodes": nodes})
+            run = "runs" if len(held) == 1 else "run"
+            self._tell(mine, now, "running", f"{_pods(len(held))} {run} on {_names(nodes)}", {"nodes": nodes})
         elif mine.state in ("placed", "running") and not held:
             self._lost(mine, now, tasks, turns)
 
@@ -242,6 +243,8 @@ class PoolStories:
         text = f"{_pods(len(evictions))} by {first.action}{f' for {by}' if by else ''}: {why}"
         text += f"; {hours:.1f} GPU-hours of work were lost" if hours >= 0.05 else ""
         facts = {"action": first.action, "by": by, "pods": pods, "message": shown(first.message), "lostGpuHours": hours}
+        if (mine.story.events[-1].what, mine.story.events[-1].moment) == ("stopped", now):
+            mine.story.events.pop()  # seen in the cycle that decided it: this is why its pods were deleted
         self._tell(mine, now, "evicted", text, facts, state=False)
         mine.evictor = first.preemptor
         if not any(task.status & ALLOCATED for task in self._known.members(gang)):

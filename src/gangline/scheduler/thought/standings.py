@@ -1,8 +1,8 @@
 """The state of a gang after a cycle, as people are to see it: what it waits for, and whether it is stale.
 
-Nothing is written for a gang whose pods are still being created: a gang of eight is created pod by pod, and a cycle may
-see three of them. That five are missing is news once nobody has come for a while. Pure but for what `Gathering` keeps
-in mind."""
+Nothing is written for a gang whose pods are still being created: a gang of eight is created pod by pod, and a cycle
+may see three of them. That five are missing is news once nobody has come for a while. Pure but for what
+`GatheringGangs` keeps in mind."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def staleness(gang: GangInfo) -> str:
     return f"Job is stale. {'; '.join(parts)}"
 
 
-class Gathering:
+class GatheringGangs:
     """`patience`: seconds without a new member after which an incomplete gang gets an event."""
 
     def __init__(self, patience: float = 0.0) -> None:

@@ -17,7 +17,7 @@ from gangline.scheduler.tally import CycleTally
 from gangline.scheduler.thought.booking import book, name_groups
 from gangline.scheduler.thought.changes import ModelChange, TakenChange, UnreadRecord, apply
 from gangline.scheduler.thought.deadlines import next_deadline
-from gangline.scheduler.thought.standings import GangStanding, Gathering, standing
+from gangline.scheduler.thought.standings import GangStanding, GatheringGangs, standing
 from gangline.scheduler.time.idle import IdleReport, idle_gpus
 from gangline.scheduler.time.learned import LearnedRuntimes
 from gangline.scheduler.time.learning import at_work, note_ends, teach
@@ -67,7 +67,7 @@ def think(
     stopwatch: Callable[[], float] = lambda: 0.0,
     memory: LearnedRuntimes | None = None,
     idle: bool = False,
-    gathering: Gathering | None = None,
+    gathering: GatheringGangs | None = None,
 ) -> CycleThought:
     """`fresh` names shared GPUs that are opened; `stopwatch` measures, for metrics only. `memory`: of runtimes, where
     they are learned. `idle`: whether it is asked where idle GPUs go. `gathering`: of gangs whose pods still come, where
@@ -87,7 +87,7 @@ def think(
     book(cluster, decisions)
     standings = [standing(cluster.gangs[uid]) for uid in judged if uid in cluster.gangs]
     waiting = [cluster.gangs[uid].created for uid in cluster.waiting]
-    gathering = gathering or Gathering()
+    gathering = gathering or GatheringGangs()
     told_standings = gathering.worth_telling(standings, now)
     moments = [moment for moment in (next_deadline(cluster, settings, now), gathering.until) if moment is not None]
     return CycleThought(

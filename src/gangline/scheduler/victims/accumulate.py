@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Batch:
+class VictimBatch:
     """The tasks that one step takes from one gang; `freed` are the GPUs that each frees on its node."""
 
     gang: GangInfo
@@ -30,7 +30,7 @@ class Batch:
     freed: tuple[tuple[str, float], ...]
 
     @classmethod
-    def of(cls, gang: GangInfo, tasks: Sequence[TaskInfo]) -> Batch:
+    def of(cls, gang: GangInfo, tasks: Sequence[TaskInfo]) -> VictimBatch:
         return cls(gang.original, tuple(tasks), tuple([(task.node, freed_gpus(task)) for task in tasks if task.node]))
 
     def was_touched(self) -> bool:
@@ -44,11 +44,11 @@ class Scenario:
 
     preemptor: GangInfo
     pending: Sequence[TaskInfo]
-    recorded: Sequence[Batch]
-    potential: Sequence[Batch]
+    recorded: Sequence[VictimBatch]
+    potential: Sequence[VictimBatch]
 
     @property
-    def batches(self) -> list[Batch]:
+    def batches(self) -> list[VictimBatch]:
         return [*self.recorded, *self.potential]
 
     def tasks(self) -> list[TaskInfo]:
@@ -67,11 +67,11 @@ class Scenario:
         return frozenset(task.uid for task in self.pending), _uids(self.recorded), _uids(self.potential)
 
 
-def _uids(batches: Iterable[Batch]) -> frozenset[str]:
+def _uids(batches: Iterable[VictimBatch]) -> frozenset[str]:
     return frozenset(task.uid for batch in batches for task in batch.tasks)
 
 
-class Screen(Protocol):
+class VictimScreen(Protocol):
     """A necessary condition that learns of every new victim and can tell at any time whether it holds."""
 
     def add(self, node: str, gpus: float) -> None: ...
@@ -90,10 +90,10 @@ class VictimStream:
         self._make = make
         self._queue: GangQueue | None = None
         """Made when somebody asks: many searches end before."""
-        self._steps: list[Batch] = []
+        self._steps: list[VictimBatch] = []
         self._split = False
 
-    def step(self, place: int) -> Batch | None:
+    def step(self, place: int) -> VictimBatch | None:
         """The step at this place; None when there is no further one that all probes share."""
         if place < len(self._steps):
             return self._steps[place]
@@ -106,7 +106,7 @@ class VictimStream:
         if more:
             self._split = True
             return None
-        batch = Batch.of(gang, taken)
+        batch = VictimBatch.of(gang, taken)
         self._steps.append(batch)
         return batch
 
@@ -130,17 +130,17 @@ class Accumulation:
 
     session: Session
     preemptor: GangInfo
-    recorded: Sequence[Batch]
+    recorded: Sequence[VictimBatch]
     stream: VictimStream
     nodes: NodeList
-    potential: list[Batch] = field(default_factory=list)
+    potential: list[VictimBatch] = field(default_factory=list)
     pending: list[TaskInfo] = field(default_factory=list)
     freed: dict[str, float] = field(default_factory=dict)
     freed_before: dict[str, float] = field(default_factory=dict)
     _by_node: dict[str, dict[str, None]] = field(default_factory=dict)
-    _by_gang: dict[str, list[Batch]] = field(default_factory=dict)
+    _by_gang: dict[str, list[VictimBatch]] = field(default_factory=dict)
     _indexed: int = 0
-    _screens: list[Screen] = field(default_factory=list)
+    _screens: list[VictimScreen] = field(default_factory=list)
     _known: set[str] = field(default_factory=set)
 
     def states(self) -> Iterator[None]:
@@ -187,7 +187,7 @@ class Accumulation:
         known = self._known
         return bool(known) and any(task.uid in known for task in tasks)
 
-    def _take(self, queue: GangQueue) -> Batch | None:
+    def _take(self, queue: GangQueue) -> VictimBatch | None:
         """The next step of victims from this queue; None when it was only recorded ones. What is left of the gang goes
         back."""
         gang = queue.pop()
@@ -198,17 +198,17 @@ class Accumulation:
         if more:
             gone = {task.uid for task in taken}
             self._put_back(queue, gang, [task for task in gang.tasks.values() if task.uid not in gone])
-        return Batch.of(gang, taken)
+        return VictimBatch.of(gang, taken)
 
     def _put_back(self, queue: GangQueue, gang: GangInfo, tasks: list[TaskInfo]) -> None:
         if any(task.status & ACTIVE_ALLOCATED for task in tasks):
             queue.push(gang.with_tasks(tasks))
 
-    def _add(self, batch: Batch) -> None:
+    def _add(self, batch: VictimBatch) -> None:
         self.potential.append(batch)
         self._tell(batch, self.freed)
 
-    def _tell(self, batch: Batch, freed: dict[str, float]) -> None:
+    def _tell(self, batch: VictimBatch, freed: dict[str, float]) -> None:
         for node, gpus in batch.freed:
             freed[node] = freed.get(node, 0) + gpus
             for screen in self._screens:
@@ -222,10 +222,10 @@ class Accumulation:
                 self._by_node.setdefault(task.node, {})[uid] = None
         self._indexed = len(self.potential)
 
-    def batches_on(self, node: str) -> list[Batch]:
+    def batches_on(self, node: str) -> list[VictimBatch]:
         """All steps so far, recorded ones included, of the gangs of which a potential victim is on this node."""
         self._index()
         return [batch for uid in self._by_node.get(node, ()) for batch in self._by_gang[uid]]
 
-    def scenario(self, potential: Sequence[Batch]) -> Scenario:
+    def scenario(self, potential: Sequence[VictimBatch]) -> Scenario:
         return Scenario(self.preemptor, self.pending, self.recorded, potential)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from gangline.scheduler.model.gang import GangInfo
 from gangline.scheduler.model.task import TaskInfo
-from gangline.scheduler.victims.accumulate import Batch
+from gangline.scheduler.victims.accumulate import VictimBatch
 from gangline.scheduler.victims.packing import fewest_moves
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ MOST_SETS = 8
 
 def cheapest_sets(
     session: Session, gang: GangInfo, tasks: Sequence[TaskInfo], accepted: Callable[[], Iterable[GangInfo]]
-) -> Iterator[list[Batch]]:
+) -> Iterator[list[VictimBatch]]:
     """`accepted`: who may be a victim of this gang."""
     if not session.hooks.somebody_prices:
         return

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from gangline.scheduler.model.gang import GangInfo, Group
 from gangline.scheduler.model.node import NodeInfo
 from gangline.scheduler.model.task import TaskInfo
-from gangline.scheduler.victims.accumulate import Batch
+from gangline.scheduler.victims.accumulate import VictimBatch
 from gangline.scheduler.victims.screens import wants
 
 if TYPE_CHECKING:
@@ -31,9 +31,9 @@ class _Spot:
 
     node: NodeInfo
     free: float
-    batches: list[tuple[float, float, Batch]] = field(default_factory=list)
+    batches: list[tuple[float, float, VictimBatch]] = field(default_factory=list)
 
-    def way(self, gpus: float) -> tuple[float, list[tuple[float, float, Batch]]] | None:
+    def way(self, gpus: float) -> tuple[float, list[tuple[float, float, VictimBatch]]] | None:
         """The least that it costs to have so many GPUs free here, and whose; None when even all are not enough."""
         missing, cost, chosen = gpus - self.free, 0.0, []
         for entry in self.batches:
@@ -57,13 +57,13 @@ def fewest_moves(
     victims: Iterable[GangInfo],
     most: int,
     nodes: Iterable[str] | None = None,
-) -> list[Batch] | None:
+) -> list[VictimBatch] | None:
     """Victims whose leaving would give every task a node; `most`: of how many gangs they may be, -1: of any number.
     `nodes`: only on these, if they are given."""
     if not tasks or any(not _plain(task) for task in tasks) or _bound_to_domain(gang.root):
         return None
     spots = _spots(session, victims, session.cluster.nodes if nodes is None else nodes)
-    chosen: dict[int, Batch] = {}
+    chosen: dict[int, VictimBatch] = {}
     for gpus, alike in _by_size(tasks):
         if not _serve(spots, gpus, alike, chosen):
             return None
@@ -103,13 +103,13 @@ def _spots(session: Session, victims: Iterable[GangInfo], names: Iterable[str]) 
     return spots
 
 
-def _leaving(session: Session, gang: GangInfo) -> tuple[float, Batch, dict[str, float]]:
+def _leaving(session: Session, gang: GangInfo) -> tuple[float, VictimBatch, dict[str, float]]:
     """What it costs that this victim makes way, and which GPUs come free where; kept until a status changes."""
-    kept: dict[str, tuple[int, tuple[float, Batch, dict[str, float]]]] = session.memo.setdefault("leaving", {})
+    kept: dict[str, tuple[int, tuple[float, VictimBatch, dict[str, float]]]] = session.memo.setdefault("leaving", {})
     known = kept.get(gang.uid)
     if known is None or known[0] != gang.version:
         taken, _ = session.steps_of(gang)
-        batch, here = Batch.of(gang, taken), dict[str, float]()
+        batch, here = VictimBatch.of(gang, taken), dict[str, float]()
         for node, gpus in batch.freed:
             here[node] = here.get(node, 0.0) + gpus
         cost = session.hooks.victim_price(gang, taken) if session.hooks.somebody_prices else sum(here.values())
@@ -117,7 +117,7 @@ def _leaving(session: Session, gang: GangInfo) -> tuple[float, Batch, dict[str, 
     return known[1]
 
 
-def _serve(spots: dict[str, _Spot], gpus: float, tasks: Sequence[TaskInfo], chosen: dict[int, Batch]) -> bool:
+def _serve(spots: dict[str, _Spot], gpus: float, tasks: Sequence[TaskInfo], chosen: dict[int, VictimBatch]) -> bool:
     """Give each task the node where the least must move, then the one that it fills best."""
     heap = [ranked for name in sorted(spots) if (ranked := _ranked(spots[name], gpus)) is not None]
     heapq.heapify(heap)
@@ -146,7 +146,7 @@ def _ranked(spot: _Spot, gpus: float) -> tuple[float, float, str] | None:
     return None if way is None else (way[0], spot.free + sum(entry[1] for entry in way[1]) - gpus, spot.node.name)
 
 
-def _take(spots: dict[str, _Spot], name: str, gpus: float, chosen: dict[int, Batch]) -> None:
+def _take(spots: dict[str, _Spot], name: str, gpus: float, chosen: dict[int, VictimBatch]) -> None:
     """The task goes there and its victims leave, from wherever else they are too."""
     way = spots[name].way(gpus)
     assert way is not None

@@ -158,7 +158,7 @@ class DomainScreen:
         )
 
 
-class Bound:
+class FreedGpuBound:
     """Whether a choice of victims can free enough GPUs at all. The pending tasks all ask for the same number of whole
     GPUs. They must find them in the cluster or, if the whole gang is bound to a topology level, in one domain of it."""
 

@@ -29,8 +29,8 @@ from gangline.scheduler.placing.gang_queue import GangQueue
 from gangline.scheduler.placing.place import allocate_gang
 from gangline.scheduler.plugin import Plugin
 from gangline.scheduler.statement import Statement
-from gangline.scheduler.victims.accumulate import Accumulation, Batch, Scenario, VictimStream
-from gangline.scheduler.victims.screens import Bound, bound_groups
+from gangline.scheduler.victims.accumulate import Accumulation, Scenario, VictimBatch, VictimStream
+from gangline.scheduler.victims.screens import FreedGpuBound, bound_groups
 
 if TYPE_CHECKING:
     from gangline.scheduler.session import Session
@@ -47,7 +47,7 @@ class VictimPlan:
     valid: Callable[[Scenario], bool]
     message: Callable[[TaskInfo], str]
     most: Callable[[GangInfo, Mapping[str, float] | None], float] = lambda gang, largest: math.inf
-    first: Callable[[Sequence[TaskInfo]], Iterable[Sequence[Batch]]] | None = None
+    first: Callable[[Sequence[TaskInfo]], Iterable[Sequence[VictimBatch]]] | None = None
 
 
 @dataclass(slots=True)
@@ -155,7 +155,7 @@ class VictimSearch:
         self._meter = SearchMeter(session)
         self._feasible = self._feasible_nodes()
         self._stream = VictimStream(session, plan.victims)
-        self._recorded: list[Batch] = []
+        self._recorded: list[VictimBatch] = []
         self._reduced = self._meter.reduced
         self._attempted = bool(self._tasks) and not self._meter.spent
         self._generator = ""
@@ -258,11 +258,11 @@ class VictimSearch:
             return None, False
         known = [task for batch in self._recorded for task in batch.tasks]
         state = Accumulation(session, view, self._recorded, self._stream, self._nodes_with(known))
-        bound: Bound | None = None
+        bound: FreedGpuBound | None = None
         for scenario in generate(state):
             self._note("emitted")
             if bound is None:
-                bound = Bound(session, view, state.pending, known)
+                bound = FreedGpuBound(session, view, state.pending, known)
             freed = (task for batch in scenario.potential for task in batch.tasks)
             if not bound.allows(freed) or self._takes_too_much(view, scenario):
                 session.tally.filtered[session.action] += 1

@@ -21,7 +21,7 @@ LIMIT, QUOTA = "limit", "quota"
 
 
 @dataclass(frozen=True, slots=True)
-class Excess:
+class QueueExcess:
     """One queue that would hold too much of one resource: by limit, or by quota for what cannot be preempted."""
 
     account: QueueAccount
@@ -61,19 +61,19 @@ class Excess:
         )
 
 
-def excesses(books: ProportionPlugin, gang: GangInfo, tasks: Sequence[TaskInfo]) -> list[Excess]:
+def excesses(books: ProportionPlugin, gang: GangInfo, tasks: Sequence[TaskInfo]) -> list[QueueExcess]:
     """Limits from the leaf to the top, then quotas."""
     asked = books.least_of(tasks)
     accounts = list(line(books.accounts, gang.queue))
     over = [
-        Excess(account, LIMIT, place, account.allocated[place] + asked[place])
+        QueueExcess(account, LIMIT, place, account.allocated[place] + asked[place])
         for account in accounts
         for place in EACH
         if _beyond(account.limit[place], account.allocated[place], asked[place])
     ]
     if not gang.preemptible:
         over += [
-            Excess(account, QUOTA, place, account.allocated_non_preemptible[place] + asked[place])
+            QueueExcess(account, QUOTA, place, account.allocated_non_preemptible[place] + asked[place])
             for account in accounts
             for place in EACH
             if _beyond(account.deserved[place], account.allocated_non_preemptible[place], asked[place])

@@ -18,7 +18,7 @@ from gangline.scheduler.model.status import ACTIVE_ALLOCATED
 from gangline.scheduler.model.task import TaskInfo
 from gangline.scheduler.placing import domain_room
 from gangline.scheduler.records import DEFAULT_POD_SET
-from gangline.scheduler.why.bounds import QUOTA, Excess
+from gangline.scheduler.why.bounds import QUOTA, QueueExcess
 from gangline.scheduler.why.trial import Trial, Trials
 from gangline.scheduler.why.verdict import VerdictRemedy, amount, counted
 
@@ -183,7 +183,7 @@ def free(room: str) -> str:
 
 
 def of_capacity(
-    trials: Trials, gang: GangInfo, tasks: Sequence[TaskInfo], excesses: Sequence[Excess]
+    trials: Trials, gang: GangInfo, tasks: Sequence[TaskInfo], excesses: Sequence[QueueExcess]
 ) -> tuple[VerdictRemedy, ...]:
     """Every bound on the way up raised, less in use, or fewer pods."""
     first = excesses[0]
@@ -196,7 +196,7 @@ def of_capacity(
     return tuple(remedies)
 
 
-def _end_in_queue(trials: Trials, gang: GangInfo, excess: Excess) -> Iterator[VerdictRemedy]:
+def _end_in_queue(trials: Trials, gang: GangInfo, excess: QueueExcess) -> Iterator[VerdictRemedy]:
     """The smallest gang below that queue that holds as much as is too much."""
     session = trials.session
     holders = []

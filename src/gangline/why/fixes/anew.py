@@ -64,6 +64,8 @@ def unasked(objects: ClusterObjects, subject: Subject, codes: Iterable[str]) -> 
     """The workload without the wishes that stand against nodes, by the codes of what these say; else without those for
     certain nodes."""
     top = subject.top or {}
+    if top.get("kind") == kinds.POD_CLIQUE_SET.kind:
+        return _cliques_unasked(top, set(codes))
     spec = dig(top, "spec", "template", "spec") or (dig(top, "spec") if top.get("kind") == "Pod" else None) or {}
     asked = set(codes)
     tried = [
@@ -72,6 +74,22 @@ def unasked(objects: ClusterObjects, subject: Subject, codes: Iterable[str]) -> 
         if wishes and (patch := _without(spec, wishes))
     ]
     return tuple(fix for patch in tried[:2] for fix in pods_with(objects, subject, patch))
+
+
+def _cliques_unasked(top: Raw, codes: set[str]) -> tuple[tuple[ObjectChange, ...], ...]:
+    """The set with cliques that no longer ask for it; its pods are made anew, one clique after the other."""
+    fixes = []
+    for wishes in (codes & {"pod-affinity"}, codes & {"label", "field"}, {"label"}):
+        cliques = copy.deepcopy(dig(top, "spec", "template", "cliques") or [])
+        for clique in cliques:
+            clique["spec"]["podSpec"] = merge_patch(
+                clique["spec"]["podSpec"], _without(clique["spec"]["podSpec"], wishes)
+            )
+        if wishes and cliques != dig(top, "spec", "template", "cliques"):
+            body: Raw = {"spec": {"template": {"cliques": cliques}}}
+            meta = top["metadata"]
+            fixes.append((ObjectChange(kinds.POD_CLIQUE_SET, meta["name"], body, meta.get("namespace", "")),))
+    return tuple(fixes[:2])
 
 
 def _without(spec: Raw, codes: set[str]) -> Raw:

@@ -94,13 +94,13 @@ def _of_call(call: Call, holds: bool) -> Iterator[Wish]:
 
 def _of_membership(call: Call, holds: bool) -> Iterator[Wish]:
     """`path in [a, b]`, and `"name" in device.attributes["domain"]`."""
-    item, among = call.args
-    path, name, domain = _path(item), _constant(item), _domain(among)
+    member, among = call.args
+    path, name, domain = _path(member), _constant(member), _domain(among)
     if domain is not None and isinstance(name, str):
         if holds:
             yield DevicePath(*domain, name), None
     elif path is not None and isinstance(among, ListLit):
-        values = [_constant(one) for one in among.items]
+        values = [_constant(item) for item in among.items]
         if holds and values:
             yield path, _attribute(values[0])
         elif not holds:
@@ -122,7 +122,7 @@ def _of_comparison(name: str, sides: Sequence[Expr]) -> Iterator[Wish]:
     if name == "_!=_":
         yield path, _beside([value])
     elif isinstance(value, int) and not isinstance(value, bool):
-        yield path, {"int": value + (1 if name in ABOVE else -1 if name in BELOW else 0)}
+        yield path, {"int": value + _step(name)}
     else:
         yield path, _attribute(value)
 
@@ -140,6 +140,11 @@ def _measured(name: str, target: Expr, against: Expr) -> Iterator[Wish]:
         yield path, {"version": _version(text, name)}
 
 
+def _step(name: str) -> int:
+    """What is added to a value so that it is above, below or beside it."""
+    return (name in ABOVE) - (name in BELOW)
+
+
 def _amount(text: str, name: str) -> str:
     """Twice as much, or half, where the amount itself will not do."""
     try:
@@ -154,15 +159,15 @@ def _amount(text: str, name: str) -> str:
 
 def _version(text: str, name: str) -> str:
     first, dot, rest = text.removeprefix("v").partition(".")
-    step = 1 if name in ABOVE else -1 if name in BELOW else 0
+    step = _step(name)
     if not step or not first.isdigit():
         return text
     return f"{max(int(first) + step, 0)}{dot}{rest}"
 
 
 def _attribute(value: Any) -> Raw:
-    kind = "bool" if isinstance(value, bool) else "int" if isinstance(value, int) else "string"
-    return {kind: value}
+    kinds_of_values = {bool: "bool", int: "int"}
+    return {kinds_of_values.get(type(value), "string"): value}
 
 
 def _beside(values: Sequence[Any]) -> Raw:

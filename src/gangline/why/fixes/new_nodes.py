@@ -56,8 +56,8 @@ def _counts(session: Session, objects: ClusterObjects, no_room: NoRoom, tasks: S
     stuck = no_room.stuck.request
     fits = [int(at(like.allocatable, place) // need) for place, need in enumerate(stuck) if need] if like else []
     alone = any(term.topology_key == HOSTNAME for term in no_room.stuck.record.pod_anti_affinity)
-    each = 1 if alone or no_room.stuck.shared else max(min(fits, default=1), 1)
-    enough = math.ceil(max(no_room.asked - no_room.placed, 1) / each)
+    tasks_of_node = 1 if alone or no_room.stuck.shared else max(min(fits, default=1), 1)
+    enough = math.ceil(max(no_room.asked - no_room.placed, 1) / tasks_of_node)
     wanted = {enough, min(2 * enough, MOST_NODES)} if FEW_NODES[-1] < enough <= MOST_NODES else {enough}
     return sorted({*FEW_NODES, *(count for count in wanted if count <= MOST_NODES)})
 

@@ -23,12 +23,12 @@ def topology_cause(session: Session, objects: ClusterObjects, subject: Subject, 
         rule = member.topology
         if rule is None or not rule.topology:
             continue
-        unknown = _unknown(session, objects, subject, gang, rule)
+        unknown = _unknown(session, objects, subject, rule)
         if unknown is not None:
             return unknown
         outside = _outside(session, rule) if rule.required else None
         if outside is not None:
-            return replace(outside, fixes=given(*outside.fixes, relaxed(subject, gang)))
+            return replace(outside, fixes=given(*outside.fixes, relaxed(objects, subject, rule)))
     return None
 
 
@@ -56,13 +56,11 @@ def _outside(session: Session, rule: TopologyRule) -> Cause | None:
     return Cause("topology", why, fixes=(labelled,))
 
 
-def _unknown(
-    session: Session, objects: ClusterObjects, subject: Subject, gang: GangInfo, rule: TopologyRule
-) -> Cause | None:
+def _unknown(session: Session, objects: ClusterObjects, subject: Subject, rule: TopologyRule) -> Cause | None:
     """A topology, or a level of it, that nobody has."""
     tree, there = session.cluster.topology(rule.topology), sorted(session.cluster.topologies)
     wanted = [level for level in (rule.required, rule.preferred) if level]
-    dropped = relaxed(subject, gang, unknown=True)
+    dropped = relaxed(objects, subject, rule, unknown=True)
     if tree is None:
         body = {"spec": {"levels": [{"nodeLabel": level} for level in wanted]}}
         made = ObjectChange(kinds.TOPOLOGY, rule.topology, body, how="new")
@@ -71,7 +69,7 @@ def _unknown(
         return Cause(
             "topology",
             f"topology {rule.topology} does not exist{f'; did you mean {near}?' if near else known}",
-            fixes=given(renamed(subject, topology=near), dropped, (made,)),
+            fixes=given(renamed(objects, subject, rule, topology=near), dropped, (made,)),
         )
     for level in wanted:
         if tree.level(level) is None:
@@ -81,7 +79,7 @@ def _unknown(
                 "topology",
                 f"topology {rule.topology} has no level {level}; it has {listed(levels, 8)}"
                 + (f"; did you mean {near}?" if near else ""),
-                fixes=given(renamed(subject, level=(level, near)), dropped),
+                fixes=given(renamed(objects, subject, rule, level=(level, near)), dropped),
             )
     return None
 

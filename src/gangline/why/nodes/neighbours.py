@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from gangline.scheduler.model.node import NodeInfo
 from gangline.scheduler.model.task import TaskInfo
 from gangline.scheduler.plugins.fit.affinity import term_matches
-from gangline.scheduler.plugins.fit.topologyspread import Skew, spreading
+from gangline.scheduler.plugins.fit.topologyspread import NodeSkew, spreading
 from gangline.scheduler.records import PodTerm, Requirement
 from gangline.scheduler.session import Session
 from gangline.scheduler.why.verdict import counted
@@ -122,7 +122,7 @@ def spread_facts(session: Session, task: TaskInfo, node: NodeInfo) -> Iterator[N
             yield NodeObstacle("spread", _skew_text(skew), lasting=False)
 
 
-def _skew_text(skew: Skew) -> str:
+def _skew_text(skew: NodeSkew) -> str:
     """Which domain, how many there, and how uneven it would be."""
     term = skew.term
     are = "is" if len(skew.domains) == 1 else "are"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 
 from gangline.api import kinds, names
@@ -50,33 +51,41 @@ def no_room_cause(
     facts = [line for line in lines(no_room) if without_nodes(line) not in head]
     facts += _outside_topology(session, gang) if no_room.rule is not None else []
     busy = any(not fact.lasting for of_node in no_room.facts.values() for fact in of_node)
-    resource = _scarce(session, no_room)
-    makes_room = list(why_nobody(session, objects, gang, tasks, titles, resource)) if busy else []
+    resources = _scarce(session, no_room)
+    makes_room = list(why_nobody(session, objects, gang, tasks, titles, resources)) if busy else []
     makes_room += [ahead_text(session, gang, titles)] if busy else []
-    fixes = [*closed_nodes(objects, no_room)]
-    if busy:
-        fixes += [undelayed(subject, gang, session.now), unprotected(session, gang)]
-        fixes += [raised_budgets(session, gang), entitled(session, gang, tasks)]
-    fixes += [
-        relaxed(subject, gang) if no_room.rule is not None else (),
-        *_labelled(session, no_room),
-        *more_nodes(session, objects, no_room, gang),
-        lower_minimum(session, subject, gang, (), no_room.placed),
-    ]
-    if busy:
-        fixes += [*priority_changes(session, objects, subject, gang), *paused_others(session, objects, gang, "")]
-    code = "room" if busy else "nodes"
     return Cause(
-        code,
+        "room" if busy else "nodes",
         head,
         (*facts, *makes_room),
-        tuple(fix for fix in fixes if fix),
+        tuple(fix for fix in _fixes(session, objects, subject, no_room, tasks, busy) if fix),
         anew=(
             *(unselective(objects, subject) if no_room.codes()["devices"] else ()),
             *unasked(objects, subject, no_room.codes()),
         ),
         proof=no_room.proof(),
     )
+
+
+def _fixes(
+    session: Session, objects: ClusterObjects, subject: Subject, no_room: NoRoom, tasks: list[TaskInfo], busy: bool
+) -> Iterator[tuple[ObjectChange, ...]]:
+    """What may give it nodes; where others hold some (`busy`), also what may move them."""
+    gang = no_room.gang
+    yield from closed_nodes(objects, no_room)
+    if busy:
+        yield undelayed(objects, subject, gang, session.now)
+        yield unprotected(session, gang)
+        yield raised_budgets(session, gang)
+        yield entitled(session, gang, tasks)
+    if no_room.rule is not None:
+        yield relaxed(objects, subject, no_room.rule)
+    yield from _labelled(session, no_room)
+    yield from more_nodes(session, objects, no_room, gang)
+    yield lower_minimum(session, subject, gang, (), no_room.placed)
+    if busy:
+        yield from priority_changes(session, objects, subject, gang)
+        yield from paused_others(session, objects, gang, "")
 
 
 def _labelled(session: Session, no_room: NoRoom) -> Iterator[tuple[ObjectChange, ...]]:
@@ -139,9 +148,12 @@ def without_nodes(line: str) -> str:
     return line[min((line.index(verb) for verb in VERBS if verb in line), default=0) :]
 
 
-def _scarce(session: Session, no_room: NoRoom) -> int:
-    names_known = session.cluster.names.names
-    lacking = [
-        fact.resource for facts in no_room.facts.values() for fact in facts if fact.code == "busy" and fact.resource
-    ]
-    return names_known.index(max(set(lacking), key=lacking.count)) if lacking else GPU
+def _scarce(session: Session, no_room: NoRoom) -> list[int]:
+    """What the nodes lack of what it asks for: what most of them lack first, GPUs where as many lack those."""
+    lacking = Counter(
+        session.cluster.names.names.index(fact.resource)
+        for facts in no_room.facts.values()
+        for fact in facts
+        if fact.code == "busy" and fact.resource
+    )
+    return sorted(lacking, key=lambda place: (-lacking[place], place != GPU, place)) or [GPU]

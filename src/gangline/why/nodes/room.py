@@ -26,6 +26,7 @@ from gangline.why.nodes.facts import node_facts
 from gangline.why.nodes.neighbours import emptiest_domains
 from gangline.why.nodes.obstacles import OPENABLE, NodeObstacle
 from gangline.why.objects import ClusterObjects
+from gangline.why.words.amounts import together
 
 MOST_CLOSED = 16
 """Closed nodes of a domain that are looked at."""
@@ -56,6 +57,8 @@ class NoRoom:
     """Pods of the gang that did find a node, and which."""
     elsewhere: Mapping[str, Mapping[str, list[NodeObstacle]]] = field(default_factory=dict)
     """Of the other domains that were tried: nodes that only their own state keeps from it."""
+    openable: Mapping[str, list[NodeObstacle]] = field(default_factory=dict)
+    """Where there is too little room altogether: nodes that only their own state keeps from it, if they have enough."""
     emptiest: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """By the key of a topologySpreadConstraint: its domains, the emptiest first."""
 
@@ -113,6 +116,8 @@ def find_room(session: Session, objects: ClusterObjects, gang: GangInfo, tasks: 
 def _no_room(session: Session, objects: ClusterObjects, trial: Trial) -> NoRoom:
     area, nodes = trial.best
     inside = list(nodes) or list(session.all_nodes)
+    lack = _lack(session, trial, inside)
+    free = {node.name: node.later for node in inside}
     stuck, placed = trial.tasks[-1], 0
     beside: list[tuple[str, str]] = []
     for task in trial.tasks:
@@ -132,11 +137,12 @@ def _no_room(session: Session, objects: ClusterObjects, trial: Trial) -> NoRoom:
         trial.level,
         area.name if trial.rule is not None else "",
         tuple((item.name, item.fits) for item, _ in trial.areas),
-        _short(session, trial, inside),
+        together([amount(more, session.cluster.names.names[place]) for place, more in lack.items()]),
         tuple(node.name for node in inside),
         trial.member.name,
         tuple(beside),
         _closed_elsewhere(session, objects, stuck, trial),
+        _openable(facts, lack, free),
         emptiest_domains(session, stuck, inside[0]) if inside else {},
     )
 
@@ -155,14 +161,34 @@ def _closed_elsewhere(
     return by_domain
 
 
-def _short(session: Session, trial: Trial, nodes: Sequence[NodeInfo]) -> str:
-    """What is missing altogether on nodes that are open, where that is so."""
+def _openable(
+    facts: Mapping[str, list[NodeObstacle]], lack: Mapping[int, float], free: Mapping[str, tuple[float, ...]]
+) -> dict[str, list[NodeObstacle]]:
+    """Nodes that a change of themselves opens, where these have what is missing altogether."""
+    closed = {node: of_node for node, of_node in facts.items() if of_node and all(map(_opens, of_node))}
+    enough = all(sum(at(free[node], place) for node in closed) >= more for place, more in lack.items())
+    return closed if enough else {}
+
+
+def _opens(fact: NodeObstacle) -> bool:
+    return fact.code in OPENABLE and fact.patch is not None
+
+
+def _lack(session: Session, trial: Trial, nodes: Sequence[NodeInfo]) -> dict[int, float]:
+    """What is missing altogether on nodes that are open, before any pod stands there, by resource."""
     closed = Trials(session, 0).closed_to(trial.tasks[0])
-    place = trial.resource
-    if place == PODS or all(node.name in closed for node in nodes):
-        return ""
-    if place == GPU and any(task.shared for task in trial.tasks):
-        return ""
-    need = sum(at(task.request, place) for task in trial.tasks)
-    short = need - trial.best[0].free
-    return amount(short, session.cluster.names.names[place]) if short > 0 else ""
+    rooms = [node.later for node in nodes if node.name not in closed]
+    if trial.resource == PODS or not rooms:
+        return {}
+    needed: Counter[int] = Counter()
+    for task in trial.tasks:
+        for place, need in enumerate(task.request):
+            needed[place] += need  # type: ignore[assignment]
+    if any(task.shared for task in trial.tasks):
+        del needed[GPU]
+    more = {
+        place: need - sum(max(at(room, place), 0) for room in rooms)
+        for place, need in sorted(needed.items(), key=lambda item: (item[0] != GPU, item[0]))
+        if need and place != PODS
+    }
+    return {place: amount_more for place, amount_more in more.items() if amount_more > 0}

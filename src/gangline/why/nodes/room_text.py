@@ -38,10 +38,11 @@ def headline(no_room: NoRoom, session: Session) -> str:
     if no_room.placed == no_room.asked and not no_room.facts:
         return _not_together(no_room, where)
     closed = [facts for facts in no_room.facts.values() if any(fact.code in CLOSED for fact in facts)]
-    if no_room.placed == 0 and len(closed) == len(no_room.facts) == len(no_room.nodes):
+    if len(closed) == len(no_room.facts) == len(no_room.nodes):
         return _closed(no_room)
     if no_room.short:
-        return f"{no_room.short} short{where}"
+        closed_too = [f"; {nodes_text(nodes, 0)} {text}" for text, nodes in by_reason(no_room.openable)[:1]]
+        return f"{no_room.short} short{where}{''.join(closed_too)}"
     lacking = f": {_lacking(no_room)}" if no_room.facts else ""
     if no_room.asked == 1:
         return _alone(no_room, where, lacking)

@@ -20,7 +20,7 @@ from gangline.why.schedulers.components import lease_text
 from gangline.why.schedulers.running_settings import done_for_minimum
 from gangline.why.states.members import count_by_leaf, leaves_of, living
 from gangline.why.words.amounts import listed
-from gangline.why.workloads import Subject
+from gangline.why.workloads import Subject, runs_of
 
 JOB_CONTROLLER = "kubernetes.io/job-controller"
 MADE_BY_KUBERNETES = ("Job", "Deployment", "StatefulSet", "ReplicaSet", "DaemonSet")
@@ -56,8 +56,8 @@ def _asks_for_none(objects: ClusterObjects, subject: Subject) -> Cause | None:
         return _stopped(subject, kinds.JOB, name, "suspended", "suspend")
     if kind == "Deployment" and dig(top, "spec", "paused") and not subject.pods:
         return _stopped(subject, kinds.DEPLOYMENT, name, "paused", "paused")
-    if kind == "CronJob":
-        return _between_runs(top, subject.namespace)
+    if kind == "CronJob" and not living(subject):
+        return _of_cron_job(objects, top, subject)
     suspended = _suspended_foreign(objects, subject, top, name)
     if suspended is not None or dig(top, "spec", "replicas") != 0:
         return suspended
@@ -86,6 +86,22 @@ def _foreign(objects: ClusterObjects, subject: Subject) -> Kind[Any] | None:
     """The kind of the object that a person made, where it is another maker's."""
     top = subject.top or {}
     return next((item for item in objects.foreign if (item.api_version, item.kind) == kinds.kind_of(top)), None)
+
+
+def _of_cron_job(objects: ClusterObjects, top: Raw, subject: Subject) -> Cause | None:
+    """A run that is suspended, or none at all; None: a run has begun, and its Job should make pods."""
+    unfinished = [run for run in runs_of(objects, top) if not _is_finished(run)]
+    held = next((run for run in unfinished if dig(run, "spec", "suspend")), None)
+    if held is not None:
+        return _stopped(subject, kinds.JOB, held["metadata"]["name"], "suspended", "suspend")
+    return None if unfinished else _between_runs(top, subject.namespace)
+
+
+def _is_finished(run: Raw) -> bool:
+    ends = ("Complete", "Failed")
+    return any(
+        item.get("type") in ends and item.get("status") == "True" for item in dig(run, "status", "conditions") or ()
+    )
 
 
 def _between_runs(top: Raw, namespace: str) -> Cause:

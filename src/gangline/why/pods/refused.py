@@ -16,8 +16,9 @@ from gangline.why.fixes.anew import pods_with
 from gangline.why.objects import ClusterObjects, dig
 from gangline.why.pods.limits import containers_of, largest_asked, outside_limits
 from gangline.why.pods.minimum import lacking_pods
+from gangline.why.pods.webhooks import denying_webhook, silent_webhook
 from gangline.why.states.members import ENDED, leaves_of, living
-from gangline.why.workloads import Subject, owned_by, owners
+from gangline.why.workloads import Subject, owned_by, owners, runs_of
 
 MAKERS = ("Job", "Deployment", "StatefulSet", "ReplicaSet")
 ENFORCE = "pod-security.kubernetes.io/enforce"
@@ -53,10 +54,19 @@ def refused_creation(objects: ClusterObjects, subject: Subject, short: dict[str,
         or no_service_account(subject, message, maker)
         or no_runtime_class(message, maker)
         or insecure(subject, message, maker)
+        or silent_webhook(objects, message, maker)
         or Cause(
             "refused-pods",
             f"the server refuses its pods: {message}",
-            ("; ".join(filter(None, (f"{maker} cannot make them", lacking_pods(short, leaves)))),),
+            tuple(
+                filter(
+                    None,
+                    (
+                        "; ".join(filter(None, (f"{maker} cannot make them", lacking_pods(short, leaves)))),
+                        denying_webhook(objects, message),
+                    ),
+                )
+            ),
         )
     )
 
@@ -96,7 +106,7 @@ def _clique_error(objects: ClusterObjects, subject: Subject) -> tuple[str, str] 
 
 def _makers(objects: ClusterObjects, subject: Subject) -> set[str]:
     """Uids of the objects that make its pods."""
-    uids = {str(dig(subject.top, "metadata", "uid") or "")}
+    uids = {str(dig(item, "metadata", "uid") or "") for item in (subject.top, *runs_of(objects, subject.top))}
     for pod in subject.pods:
         uids |= {str(dig(item, "metadata", "uid") or "") for item in owners(objects, pod)}
     if subject.gang is not None:

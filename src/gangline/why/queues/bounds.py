@@ -18,7 +18,7 @@ from gangline.scheduler.model.task import TaskInfo
 from gangline.scheduler.plugins.capacity.proportion import ProportionPlugin
 from gangline.scheduler.session import Session
 from gangline.scheduler.why import bounds
-from gangline.scheduler.why.bounds import QUOTA, Excess
+from gangline.scheduler.why.bounds import QUOTA, QueueExcess
 from gangline.scheduler.why.verdict import amount, plain
 from gangline.why.changes import ObjectChange
 from gangline.why.objects import ClusterObjects
@@ -32,7 +32,7 @@ DUST = 1e-6
 GPU_PLACE = RESOURCES.index("gpu")
 
 
-def excess_text(excess: Excess) -> str:
+def excess_text(excess: QueueExcess) -> str:
     """The queue, its bound with the field it stands in, what is in use and what is asked."""
     field = f"Queue/{excess.account.uid} spec.resources.{excess.word}.{excess.bound}"
     more = plain(excess.needed - excess.held, excess.word)
@@ -44,7 +44,7 @@ def excess_text(excess: Excess) -> str:
     )
 
 
-def figures(excess: Excess) -> Raw:
+def figures(excess: QueueExcess) -> Raw:
     """The same as data; amounts in the core's units."""
     return {
         "queue": excess.account.uid,
@@ -60,7 +60,7 @@ def books(session: Session) -> ProportionPlugin | None:
     return next((plugin for plugin in session.hooks.plugins if isinstance(plugin, ProportionPlugin)), None)
 
 
-def excesses(session: Session, gang: GangInfo, tasks: Sequence[TaskInfo]) -> list[Excess]:
+def excesses(session: Session, gang: GangInfo, tasks: Sequence[TaskInfo]) -> list[QueueExcess]:
     """Every queue on the way up and every resource that stands against these tasks."""
     proportion = books(session)
     if proportion is None or gang.queue not in proportion.accounts:
@@ -68,7 +68,7 @@ def excesses(session: Session, gang: GangInfo, tasks: Sequence[TaskInfo]) -> lis
     return bounds.excesses(proportion, gang, tasks)
 
 
-def raised(objects: ClusterObjects, over: Sequence[Excess]) -> tuple[ObjectChange, ...]:
+def raised(objects: ClusterObjects, over: Sequence[QueueExcess]) -> tuple[ObjectChange, ...]:
     """One change per queue that names all its fields."""
     by_queue: dict[str, Raw] = {}
     for item in over:

@@ -31,7 +31,7 @@ def over_bounds(
     lower = lower_minimum(session, subject, gang, over)
     fixes = [
         raised(objects, over),
-        *([preemptible(subject)] if all(item.bound == QUOTA for item in over) else []),
+        *([preemptible(objects, subject)] if all(item.bound == QUOTA for item in over) else []),
         *([lower] if lower else []),
         *paused_others(session, objects, gang, first.account.uid),
     ]

@@ -24,22 +24,24 @@ from gangline.why.words.amounts import listed
 SHOWN_HOLDERS = 4
 
 
-def holders(session: Session, gang: GangInfo, titles: dict[str, str], resource: int = GPU) -> list[str]:
-    """Who holds what it needs, the largest first, and why each keeps it."""
+def holders(session: Session, gang: GangInfo, titles: dict[str, str], resources: Sequence[int] = (GPU,)) -> list[str]:
+    """Who holds what it needs, those with most of the first resource first, and why each keeps it."""
     by_size = []
     for other in session.active_gangs():
         if other is gang or other.queue not in session.queues:
             continue
-        held = sum(task.given[resource] for task in other.allocated_tasks if resource < len(task.given))
-        if held > 0:
+        held = [sum(at(task.given, place) for task in other.allocated_tasks) for place in resources]
+        if any(share > 0 for share in held):
             by_size.append((held, other))
-    resources = session.cluster.names.names
-    by_size.sort(key=lambda item: (-item[0], item[1].uid))
-    named = [
-        f"{titles.get(other.uid, other.name)} (queue {other.queue}, {amount(held, resources[resource])}) "
-        f"{keeps(session, gang, other)}"
-        for held, other in by_size[:SHOWN_HOLDERS]
-    ]
+    by_size.sort(key=lambda item: ([-share for share in item[0]], item[1].uid))
+    known = session.cluster.names.names
+    named = []
+    for held, other in by_size[:SHOWN_HOLDERS]:
+        shares = [amount(share, known[place]) for place, share in zip(resources, held, strict=True) if share > 0]
+        named.append(
+            f"{titles.get(other.uid, other.name)} (queue {other.queue}, {', '.join(shares)}) "
+            f"{keeps(session, gang, other)}"
+        )
     rest = len(by_size) - SHOWN_HOLDERS
     return [*named, *([f"and {counted(rest, 'more gang')}"] if rest > 0 else [])]
 
@@ -57,7 +59,7 @@ def keeps(session: Session, gang: GangInfo, other: GangInfo) -> str:
     if protected:
         return protected
     if why_no_reclaim(session, gang, ()):
-        return "keeps its place"
+        return f"stays: queue {gang.queue} may not take it from queue {other.queue}"
     return spared_text(session, gang, other) or "may have to leave, but its room is not enough"
 
 
@@ -120,7 +122,7 @@ def why_nobody(
     gang: GangInfo,
     tasks: Sequence[TaskInfo],
     titles: dict[str, str],
-    resource: int,
+    resources: Sequence[int],
 ) -> Iterator[str]:
     """Why those who hold the room keep it."""
     yield from standing(session, gang, tasks)
@@ -133,5 +135,5 @@ def why_nobody(
             f"it makes nobody leave before {spoken(gang.created + delay - session.now)} have passed "
             f"(preemptionDelay {spoken(delay)})"
         )
-    yield from holders(session, gang, titles, resource)
-    yield from outsiders(session, objects, resource)
+    yield from holders(session, gang, titles, resources)
+    yield from outsiders(session, objects, resources[0])

@@ -15,6 +15,12 @@ def listed(words: Iterable[str], most: int = 3) -> str:
     return ", ".join(given) if rest <= 0 else f"{', '.join(given[:most])} and {rest} more"
 
 
+def together(words: Iterable[str]) -> str:
+    """`a, b and c`."""
+    *before, last = [*words] or [""]
+    return f"{', '.join(before)} and {last}" if before else last
+
+
 def ordinal(number: int) -> str:
     """`1st`, `2nd`, `13th`."""
     ending = "th" if number % 100 in (11, 12, 13) else {1: "st", 2: "nd", 3: "rd"}.get(number % 10, "th")

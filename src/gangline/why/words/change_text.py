@@ -18,17 +18,48 @@ TOLD_BESIDE = ("provisioner", "volumeBindingMode", "value")
 """Fields of objects that have no spec."""
 
 
-def leaves(body: Any, keys: tuple[str, ...] = ()) -> Iterator[tuple[str, tuple[str, ...], Any]]:
-    """Every value of a patch with its path, as people write it."""
+Keys = tuple[str | int, ...]
+
+
+def leaves(body: Any, live: Any = None, keys: Keys = ()) -> Iterator[tuple[str, Keys, Any]]:
+    """Every value of a patch with its path, as people write it. Of a list that `live` has with the same items, only
+    what differs."""
     if isinstance(body, Mapping) and body:
         for key, value in body.items():
-            yield from leaves(value, (*keys, key))
+            yield from leaves(value, live, (*keys, key))
+    elif _same_items(body, before := _at(live, keys)) and body != before:
+        yield from _differing(body, before, keys)
     else:
         yield _path(keys), keys, body
 
 
-def _path(keys: tuple[str, ...]) -> str:
-    return "".join(f"[{key}]" if "/" in key else f".{key}" for key in keys).lstrip(".")
+def _differing(new: Any, old: Any, keys: Keys) -> Iterator[tuple[str, Keys, Any]]:
+    if isinstance(new, Mapping) and isinstance(old, Mapping):
+        for key in dict.fromkeys((*new, *old)):
+            yield from _differing(new.get(key), old.get(key), (*keys, key))
+    elif _same_items(new, old):
+        for place, item in enumerate(new):
+            yield from _differing(item, old[place], (*keys, place))
+    elif new != old:
+        yield _path(keys), keys, new
+
+
+def _same_items(new: Any, old: Any) -> bool:
+    """Lists of objects that are known by name, type or key, the same ones in the same order."""
+    if not isinstance(new, list) or not isinstance(old, list) or len(new) != len(old):
+        return False
+    return all(
+        isinstance(mine, Mapping) and isinstance(theirs, Mapping) and _known_by(mine) == _known_by(theirs) != ()
+        for mine, theirs in zip(new, old, strict=True)
+    )
+
+
+def _known_by(item: Mapping[str, Any]) -> tuple[Any, ...]:
+    return next(((word, item[word]) for word in ("name", "type", "key") if word in item), ())
+
+
+def _path(keys: Keys) -> str:
+    return "".join(f"[{key}]" if isinstance(key, int) or "/" in key else f".{key}" for key in keys).lstrip(".")
 
 
 def shown(value: Any) -> str:
@@ -57,7 +88,7 @@ def _item(value: Any) -> str:
     return shown(value)
 
 
-def was_text(live: Raw, keys: tuple[str, ...]) -> str:
+def was_text(live: Raw, keys: Keys) -> str:
     value = _at(live, keys)
     return f" (now {shown(value)})" if value is not None else ""
 
@@ -127,7 +158,7 @@ def differences(body: Raw, live: Raw | None) -> list[str]:
     """What a new version of an object says otherwise."""
     changed = [
         f"{path}: {shown(value)}{was_text(live or {}, keys)}"
-        for path, keys, value in leaves({"spec": body.get("spec") or {}})
+        for path, keys, value in leaves({"spec": body.get("spec") or {}}, live)
         if _at(live or {}, keys) != value
     ]
     return [*changed, *_dropped(body, live or {})] or ["the same fields"]
@@ -142,7 +173,10 @@ def _dropped(body: Raw, live: Raw) -> Iterator[str]:
                 yield f"{_path((*keys, key))}: (none) (now {shown(before[key])})"
 
 
-def _at(obj: Any, keys: tuple[str, ...]) -> Any:
+def _at(obj: Any, keys: Keys) -> Any:
     for key in keys:
-        obj = obj.get(key) if isinstance(obj, Mapping) else None
+        if isinstance(key, int):
+            obj = obj[key] if isinstance(obj, list) and key < len(obj) else None
+        else:
+            obj = obj.get(key) if isinstance(obj, Mapping) else None
     return obj

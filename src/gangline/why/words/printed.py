@@ -24,7 +24,7 @@ LISTED = re.compile(r'\A\{\s*"apiVersion": "v1",\s*"kind": "List",\s*"how": \[([
 """The same of a remedy as JSON; before its items."""
 
 
-OWN = ("would start if ", "or ", "next try ")
+OWN = ("and behind that: ", "would start if ", "or ", "next try ")
 """How the lines begin that differ between pods of one Deployment: each counts on those before it in the queue."""
 NAMED = 6
 """Workloads of the same answer that are named, at most."""

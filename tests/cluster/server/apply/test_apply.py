@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from cluster.server.hypothesis_settings import patient
 from gangline.cluster.schema import builtin_schema, compile_schema
-from gangline.cluster.server.patch.apply import ApplyConflict, Untypable, apply, track_update
+from gangline.cluster.server.patch.apply import ApplyConflict, UntypableError, apply, track_update
 from gangline.cluster.server.patch.apply.managed import detached
 from gangline.rules.values.problems import compact
 
@@ -156,7 +156,7 @@ def test_reset_fields_are_never_owned() -> None:
     ],
 )
 def test_what_does_not_fit_the_schema_cannot_be_applied(spec: Obj, told: str) -> None:
-    with pytest.raises(Untypable) as caught:
+    with pytest.raises(UntypableError) as caught:
         applied(None, "alice", **spec)
     assert str(caught.value) == told
 

@@ -5,7 +5,7 @@ Pure. Who has a pod template asks here: pods.py, and the workloads beside this r
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from gangline.api import resources
@@ -45,6 +45,7 @@ _OLD_VOLUMES = {
 }
 _SHOWN = {"storageos": "storageOS"}
 _SECCOMP = 'non-functional in v1.27+; use the "seccompProfile" field instead'
+_NEGATIVE_GRACE = "must be >= 0; negative values are invalid and will be treated as 1"
 _NO_SELECTOR = "a null labelSelector results in matching no pod"
 _REQUIRED, _PREFERRED = (
     "requiredDuringSchedulingIgnoredDuringExecution",
@@ -52,30 +53,47 @@ _REQUIRED, _PREFERRED = (
 )
 
 
+_PLACED = {"nodeSelector", "affinity", "topologySpreadConstraints"}
+_ADDRESSED = {"dnsConfig", "hostAliases"}
+
+
 def pod_warnings(pod: Obj, path: str = "") -> list[str]:
-    """Of a pod, or (with its path) of a template."""
+    """Of a pod, or (with its path) of a template. Most pods say little of what is looked at here, so each part is asked
+    only where the pod has its fields."""
     spec, notes = pod.get("spec") or {}, (pod.get("metadata") or {}).get("annotations") or {}
     start = f"{path}." if path else ""
     where = f"{start}spec"
-    return [
-        *_placement(spec, where),
-        *(f"{start}metadata.annotations[{key}]: {text}" for key, text in _OLD_ANNOTATIONS.items() if key in notes),
-        *_volumes(spec.get("volumes"), f"{where}.volumes"),
-        *_repeated(spec.get("hostAliases"), f"{where}.hostAliases", "ip"),
-        *_repeated(spec.get("imagePullSecrets"), f"{where}.imagePullSecrets", "name"),
-        *(
-            f'{at}.name: invalid empty name ""'
-            for at, secret in with_paths(spec.get("imagePullSecrets"), f"{where}.imagePullSecrets")
-            if not secret.get("name")
-        ),
-        *(text for name in _BYTES for text in _fraction(spec.get("overhead"), name, f"{where}.overhead")),
-        *_seccomp(spec.get("securityContext"), notes, "seccomp.security.alpha.kubernetes.io/pod", start),
-        *_containers(spec, where, notes, start, bool(path)),
-        *_ports(spec, where),
-        *_graces(spec, where),
-        *_affinities(spec, where),
-        *_addresses(spec, where),
-    ]
+    warnings: list[str] = []
+    if not _PLACED.isdisjoint(spec):
+        warnings += _placement(spec, where)
+    if not _OLD_ANNOTATIONS.keys().isdisjoint(notes):
+        warnings += [
+            f"{start}metadata.annotations[{key}]: {_OLD_ANNOTATIONS[key]}" for key in _OLD_ANNOTATIONS if key in notes
+        ]
+    warnings += _volumes(spec.get("volumes"), f"{where}.volumes")
+    if "hostAliases" in spec:
+        warnings += _repeated(spec["hostAliases"], f"{where}.hostAliases", "ip")
+    if "imagePullSecrets" in spec:
+        warnings += _pull_secrets(spec["imagePullSecrets"], f"{where}.imagePullSecrets")
+    warnings += _fractions(spec.get("overhead"), _BYTES, f"{where}.overhead")
+    if notes:
+        warnings += _seccomp(spec.get("securityContext"), notes, "seccomp.security.alpha.kubernetes.io/pod", start)
+    warnings += _containers(spec, where, notes, start, bool(path))
+    warnings += _ports(spec, where)
+    if (spec.get("terminationGracePeriodSeconds") or 0) < 0:
+        warnings.append(f"{where}.terminationGracePeriodSeconds: {_NEGATIVE_GRACE}")
+    if "affinity" in spec:
+        warnings += _affinities(spec, where)
+    if not _ADDRESSED.isdisjoint(spec):
+        warnings += _addresses(spec, where)
+    return warnings
+
+
+def _pull_secrets(secrets: Any, path: str) -> Warnings:
+    yield from _repeated(secrets, path, "name")
+    for at, secret in with_paths(secrets, path):
+        if not secret.get("name"):
+            yield f'{at}.name: invalid empty name ""'
 
 
 def name_warnings(name: str, uses: str = "Pod names and hostnames") -> list[str]:
@@ -89,7 +107,7 @@ def claim_warnings(spec: Obj, path: str) -> Warnings:
     """Of a claim for a volume."""
     wanted = spec.get("resources") or {}
     for kind in ("requests", "limits"):
-        yield from _fraction(wanted.get(kind), "storage", f"{path}.resources.{kind}")
+        yield from _fractions(wanted.get(kind), ("storage",), f"{path}.resources.{kind}")
 
 
 def old_label_warnings(labels: Any, path: str) -> Warnings:
@@ -114,23 +132,29 @@ def node_term_warnings(term: Obj, path: str, preferred: bool = False) -> Warning
 
 def _placement(spec: Obj, path: str) -> Warnings:
     yield from old_label_warnings(spec.get("nodeSelector"), f"{path}.nodeSelector")
-    affinity, where = (spec.get("affinity") or {}).get("nodeAffinity") or {}, f"{path}.affinity.nodeAffinity"
-    terms = (affinity.get(_REQUIRED) or {}).get("nodeSelectorTerms")
-    for at, term in with_paths(terms, f"{where}.{_REQUIRED}.nodeSelectorTerms"):
-        yield from node_term_warnings(term, at)
-    for at, term in with_paths(affinity.get(_PREFERRED), f"{where}.{_PREFERRED}"):
-        yield from node_term_warnings(term.get("preference") or {}, f"{at}.preference", preferred=True)
+    affinity = (spec.get("affinity") or {}).get("nodeAffinity")
+    if affinity:
+        yield from _node_affinity(affinity, f"{path}.affinity.nodeAffinity")
     for at, spread in with_paths(spec.get("topologySpreadConstraints"), f"{path}.topologySpreadConstraints"):
         yield from _old_key(spread.get("topologyKey") or "", f"{at}.topologyKey")
         if spread.get("labelSelector") is None:
             yield f"{at}.labelSelector: {_NO_SELECTOR}"
 
 
+def _node_affinity(affinity: Obj, path: str) -> Warnings:
+    terms = (affinity.get(_REQUIRED) or {}).get("nodeSelectorTerms")
+    for at, term in with_paths(terms, f"{path}.{_REQUIRED}.nodeSelectorTerms"):
+        yield from node_term_warnings(term, at)
+    for at, term in with_paths(affinity.get(_PREFERRED), f"{path}.{_PREFERRED}"):
+        yield from node_term_warnings(term.get("preference") or {}, f"{at}.preference", preferred=True)
+
+
 def _volumes(items: Any, path: str) -> Warnings:
     for where, volume in with_paths(items, path):
-        for name, text in _OLD_VOLUMES.items():
-            if volume.get(name) is not None:
-                yield f"{where}.{_SHOWN.get(name, name)}: {text}"
+        if not _OLD_VOLUMES.keys().isdisjoint(volume):
+            for name, text in _OLD_VOLUMES.items():
+                if volume.get(name) is not None:
+                    yield f"{where}.{_SHOWN.get(name, name)}: {text}"
         template = (volume.get("ephemeral") or {}).get("volumeClaimTemplate")
         if template is not None:
             yield from claim_warnings(template.get("spec") or {}, f"{where}.ephemeral.volumeClaimTemplate.spec")
@@ -142,12 +166,18 @@ _Source = tuple[str, str]
 """A path in a volume, and what puts a file there."""
 
 
+_FILES = {"configMap", "secret", "downwardAPI", "projected"}
+"""Volumes in which files are put at paths that the pod names."""
+
+
 def _overlaps(volume: Obj) -> Warnings:
+    if _FILES.isdisjoint(volume):
+        return
     name = quote(volume.get("name") or "")
     for kind, called, noun in (("configMap", "name", "ConfigMap"), ("secret", "secretName", "Secret")):
         source = volume.get(kind) or {}
-        shown = f"{noun} {quote(source.get(called) or '')}"
-        yield from (f"volume {name} ({shown}): overlapping paths: {pair}" for pair in _clashes(_paths(source, "")))
+        for pair in _clashes(_paths(source, "")):
+            yield f"volume {name} ({noun} {quote(source.get(called) or '')}): overlapping paths: {pair}"
     own = _clashes(_paths(volume.get("downwardAPI") or {}, ""))
     yield from (f"volume {name} (DownwardAPI): overlapping paths: {pair}" for pair in own)
     projected: list[_Source] = []
@@ -180,8 +210,8 @@ def _paths(source: Obj, origin: str) -> list[_Source]:
 def _clashes(sources: list[_Source]) -> Warnings:
     """Files that would lie upon or inside one another, each with the earlier one."""
     earlier: list[_Source] = []
-    for path, origin in sources:
-        path = path.rstrip("/")
+    for whole, origin in sources:
+        path = whole.rstrip("/")
         for other, by in earlier:
             if path and other and (f"{other}/".startswith(f"{path}/") or f"{path}/".startswith(f"{other}/")):
                 yield f"{_source(path, origin)} with {_source(other, by)}"
@@ -204,11 +234,12 @@ def _repeated(items: Any, path: str, key: str) -> Warnings:
 _BYTES = ("memory", "ephemeral-storage")
 
 
-def _fraction(amounts: Any, name: str, path: str) -> Warnings:
+def _fractions(amounts: Any, names: Iterable[str], path: str) -> Warnings:
     """Parts of a byte."""
-    amount = (amounts or {}).get(name)
-    if amount is not None and resources.nanos(amount) % resources.NANO:
-        yield f"{path}[{name}]: fractional byte value {quote(amount)} is invalid, must be an integer"
+    for name in names if amounts else ():
+        amount = amounts.get(name)
+        if amount is not None and resources.nanos(amount) % resources.NANO:
+            yield f"{path}[{name}]: fractional byte value {quote(amount)} is invalid, must be an integer"
 
 
 def _seccomp(context: Any, notes: Obj, key: str, start: str) -> Warnings:
@@ -224,7 +255,8 @@ def _visited(spec: Obj, path: str) -> Iterator[tuple[str, Obj]]:
 def _containers(spec: Obj, path: str, notes: Obj, start: str, template: bool) -> Warnings:
     for where, container in _visited(spec, path):
         name, context = container.get("name") or "", container.get("securityContext") or {}
-        yield from _seccomp(context, notes, f"container.seccomp.security.alpha.kubernetes.io/{name}", start)
+        if notes:
+            yield from _seccomp(context, notes, f"container.seccomp.security.alpha.kubernetes.io/{name}", start)
         armour = f"container.apparmor.security.beta.kubernetes.io/{name}"
         if template and armour in notes and context.get("appArmorProfile") is None:
             yield (
@@ -234,22 +266,26 @@ def _containers(spec: Obj, path: str, notes: Obj, start: str, template: bool) ->
         amounts = container.get("resources") or {}
         for kind in _BYTES:
             for bound in ("limits", "requests"):
-                yield from _fraction(amounts.get(bound), kind, f"{where}.resources.{bound}")
+                yield from _fractions(amounts.get(bound), (kind,), f"{where}.resources.{bound}")
         yield from _environment(container.get("env") or [], where)
 
 
 def _environment(variables: list[Obj], path: str) -> Warnings:
     seen: set[str] = set()
     for index, variable in enumerate(variables):
-        name, value = variable.get("name") or "", variable.get("value") or ""
-        before = f"$({name})"
-        hides = variable.get("valueFrom") is not None or value == before or before not in value
-        if name in seen and hides:
+        name = variable.get("name") or ""
+        if name in seen and _hides_earlier(variable, f"$({name})"):
             yield (
                 f"{path}.env[{index}]: hides previous definition of {quote(name)}, "
                 "which may be dropped when using apply"
             )
         seen.add(name)
+
+
+def _hides_earlier(variable: Obj, reference: str) -> bool:
+    """One that only adds to the earlier of its name (`$(PATH):/bin`) does not."""
+    value = variable.get("value") or ""
+    return variable.get("valueFrom") is not None or value == reference or reference not in value
 
 
 def _ports(spec: Obj, path: str) -> Warnings:
@@ -284,16 +320,10 @@ def _clash(port: Obj, other: Obj, at: str, where: str) -> Warnings:
         yield f"{at}: dangerously ambiguous port definition with {where}"
 
 
-def _graces(spec: Obj, path: str) -> Warnings:
-    if (spec.get("terminationGracePeriodSeconds") or 0) < 0:
-        yield (
-            f"{path}.terminationGracePeriodSeconds: must be >= 0; negative values are invalid and will be treated as 1"
-        )
-
-
 def _affinities(spec: Obj, path: str) -> Warnings:
-    for kind in ("podAffinity", "podAntiAffinity"):
-        affinity, where = (spec.get("affinity") or {}).get(kind) or {}, f"{path}.affinity.{kind}"
+    given = spec.get("affinity") or {}
+    for kind in ("podAffinity", "podAntiAffinity") if given else ():
+        affinity, where = given.get(kind) or {}, f"{path}.affinity.{kind}"
         for at, term in with_paths(affinity.get(_REQUIRED), f"{where}.{_REQUIRED}"):
             if term.get("labelSelector") is None:
                 yield f"{at}.labelSelector: {_NO_SELECTOR}"

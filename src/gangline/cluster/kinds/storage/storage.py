@@ -19,6 +19,7 @@ from gangline.cluster.kinds.checks import (
 )
 from gangline.cluster.kinds.rules import WHOLE_METADATA, KindRules
 from gangline.errors import Problem
+from gangline.rules.objects.finalizers import with_finalizer
 from gangline.rules.values import problems as say
 from gangline.rules.values.names import subdomain_problems
 
@@ -217,9 +218,8 @@ class AttributesRules(KindRules):
     """VolumeAttributesClass."""
 
     def prepare_create(self, obj: Obj) -> None:
-        finalizers = obj["metadata"].setdefault("finalizers", [])
-        if "kubernetes.io/vac-protection" not in finalizers:
-            finalizers.append("kubernetes.io/vac-protection")
+        meta = obj["metadata"]
+        meta["finalizers"] = with_finalizer(meta.get("finalizers"), "kubernetes.io/vac-protection")
 
     def validate(self, obj: Obj) -> list[Problem]:
         problems = [*_provisioner(obj.get("driverName") or "", "driverName")]

@@ -10,6 +10,7 @@ from gangline.cluster.kinds.pods.volumes import ORDER, host_path
 from gangline.cluster.kinds.rules import KindRules
 from gangline.cluster.kinds.storage.claims import access_modes, claim_spec
 from gangline.errors import Problem
+from gangline.rules.objects.finalizers import with_finalizer
 from gangline.rules.values import problems as say
 from gangline.rules.values.names import subdomain_problems
 
@@ -125,9 +126,7 @@ class VolumeRules(KindRules):
 
 
 def _protect(obj: Obj, finalizer: str) -> None:
-    finalizers = obj["metadata"].setdefault("finalizers", [])
-    if finalizer not in finalizers:
-        finalizers.append(finalizer)
+    obj["metadata"]["finalizers"] = with_finalizer(obj["metadata"].get("finalizers"), finalizer)
 
 
 def _volume(spec: Obj) -> Problems:

@@ -196,8 +196,13 @@ def _authority_problems(certificate: bytes, key: bytes) -> Iterator[str]:
             return
     try:
         authority = x509.load_pem_x509_certificate(certificate)
-    except ValueError:
+    except Exception:  # errors of cryptography have no parent of their own
         yield "ca.crt holds no certificate in PEM"
+        return
+    try:
+        authority.verify_directly_issued_by(authority)
+    except Exception:
+        yield "ca.crt is damaged: it is not signed by its own key"
         return
     try:
         signer = serialization.load_pem_private_key(key, None)

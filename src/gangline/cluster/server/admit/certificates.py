@@ -68,7 +68,7 @@ def restrict_subject(review: WriteReview) -> Iterable[Problem]:
     try:
         request = x509.load_pem_x509_csr(base64.b64decode(str(asked.get("request") or "")))
         groups = [name.value for name in request.subject.get_attributes_for_oid(NameOID.ORGANIZATION_NAME)]
-    except ValueError:
+    except Exception:  # errors of cryptography have no parent of their own
         raise _refuse(review, "failed to parse CSR: PEM block type must be CERTIFICATE REQUEST") from None
     if MASTERS in groups:
         raise _refuse(review, f"use of {CLIENTS} signer with {MASTERS} group is not allowed")

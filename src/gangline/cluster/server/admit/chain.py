@@ -14,7 +14,7 @@ from gangline.client.wire import User
 from gangline.cluster.server.catalogue import Resource
 from gangline.cluster.server.status import invalid
 from gangline.errors import ApiError, Problem
-from gangline.rules.cel import Budget
+from gangline.rules.cel import StepBudget
 
 CREATE, UPDATE, DELETE = "CREATE", "UPDATE", "DELETE"
 CEL_STEPS = 2_500_000
@@ -23,7 +23,7 @@ processor time here."""
 
 
 @dataclass(frozen=True, slots=True)
-class Face:
+class ScaleFace:
     """How a subresource shows an object to others, as scale does, and how a changed face is taken back."""
 
     show: Callable[[dict[str, Any]], dict[str, Any]]
@@ -47,10 +47,10 @@ class WriteReview:
     options: dict[str, Any] = field(default_factory=dict)
     """Of a delete; those of other writes are in the query."""
     query: tuple[tuple[str, str], ...] = ()
-    face: Face | None = None
+    face: ScaleFace | None = None
     requested: Resource | None = None
     """What was written to, where the review has it in an equivalent version."""
-    budget: Budget = field(default_factory=lambda: Budget(CEL_STEPS))
+    budget: StepBudget = field(default_factory=lambda: StepBudget(CEL_STEPS))
     """What all expressions of webhooks and policies may still cost together."""
 
     @property

@@ -13,11 +13,11 @@ from gangline.api.kept import kept
 from gangline.client.wire import User
 from gangline.cluster.server.access.identity import account_user
 from gangline.cluster.server.access.rbac import Action
-from gangline.cluster.server.admit.chain import Face, WriteReview
+from gangline.cluster.server.admit.chain import ScaleFace, WriteReview
 from gangline.cluster.server.call import is_number
 from gangline.cluster.server.catalogue import Resource
 from gangline.cluster.server.selectors import selector_test
-from gangline.rules.cel import CALL_LIMIT, DYN, Budget, CelError, CelProgram, Env
+from gangline.rules.cel import CALL_LIMIT, DYN, CelError, CelProgram, Env, StepBudget
 from gangline.rules.cel import compile as compile_cel
 from gangline.rules.cel.functions.access import AccessQuestion, CelAuthorizer
 
@@ -82,7 +82,7 @@ def told_as(review: WriteReview, other: Resource) -> WriteReview:
         review,
         resource=other,
         requested=mine,
-        face=Face(lambda obj: _converted(obj, mine, other), lambda _, changed: _converted(changed, other, mine)),
+        face=ScaleFace(lambda obj: _converted(obj, mine, other), lambda _, changed: _converted(changed, other, mine)),
     )
 
 
@@ -212,7 +212,7 @@ class Unanswerable(CelError):
 def evaluated(text: str, seen: dict[str, Any], review: WriteReview) -> Any:
     """What an expression says; it spends what the write has left for all of them."""
     most = max(0, min(CALL_LIMIT, review.budget.left))
-    call = Budget(most)
+    call = StepBudget(most)
     try:
         return program(text).evaluate(seen, call)
     finally:

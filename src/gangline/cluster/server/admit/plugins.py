@@ -12,6 +12,7 @@ from gangline.cluster.server.admit.chain import CREATE, DELETE, UPDATE, WriteRev
 from gangline.cluster.server.core import Core
 from gangline.cluster.server.status import forbidden, internal
 from gangline.errors import Problem
+from gangline.rules.objects.finalizers import with_finalizer
 from gangline.rules.volumes import DEFAULT_CLASS
 
 Obj = dict[str, Any]
@@ -225,8 +226,7 @@ def protect(finalizer: str) -> Any:
     def step(review: WriteReview) -> None:
         assert review.object is not None
         about = review.object["metadata"]
-        if finalizer not in (about.get("finalizers") or []):
-            about["finalizers"] = [*(about.get("finalizers") or []), finalizer]
+        about["finalizers"] = with_finalizer(about.get("finalizers"), finalizer)
 
     return step
 

@@ -20,10 +20,6 @@ from gangline.cluster.server.store.journal import Row, SqliteJournal, damaged
 from gangline.cluster.server.store.shelf import Record, ShelfKey
 from gangline.cluster.server.verbs.kind_rules import rules_for
 
-_MANY = {("", "pods"), ("", "events")}
-"""Kinds of which there are so many that reading each by its schema would be felt; whoever follows them tells what he
-cannot read."""
-
 
 def read_records(
     folder: Path, journal: SqliteJournal, known: Mapping[ShelfKey, Resource]
@@ -59,7 +55,7 @@ def _record(row: Row, selectable: dict[ShelfKey, Resource]) -> Record:
     if (about.namespace, about.name) != place:
         raise ValueError(f"it calls itself {about.namespace}/{about.name}")
     resource = selectable.get(key)
-    if resource is not None and resource.custom is None and key not in _MANY:
+    if resource is not None and resource.custom is None:
         rules_for(resource).schema.admit(obj)
     fields = selectable_values(resource, obj) if resource is not None else ()
     if int(about.revision) < 1:

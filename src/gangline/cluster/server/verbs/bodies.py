@@ -45,8 +45,8 @@ def check_options(call: ServerCall, applying: bool = False) -> None:
         problems.append(
             Problem("fieldManager", f"Too long: may not be more than {MANAGER_LIMIT} bytes", "FieldValueTooLong")
         )
-    odd = next((at for at, mark in enumerate(manager) if not mark.isprintable()), None)
-    if odd is not None:
+    if not manager.isprintable():
+        odd = next(at for at, mark in enumerate(manager) if not mark.isprintable())
         problems.append(
             say.invalid("fieldManager", manager, f"invalid character U+{ord(manager[odd]):04X} (at position {odd})")
         )

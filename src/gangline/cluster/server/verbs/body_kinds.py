@@ -19,6 +19,7 @@ from gangline.errors import ApiError, Problem
 Obj = dict[str, Any]
 _NAMES = ("kind", "apiVersion")
 """Where an object says what it is; read in any case, as Go reads JSON, before the rest is read to the letter."""
+_READ_AS = {name.lower(): name for name in _NAMES}
 _OLD_SCALES = ("extensions/v1beta1", "apps/v1beta1", "apps/v1beta2")
 """Where a Scale was once, which the real server still knows."""
 _OPTION_KINDS = frozenset(f"{verb}Options" for verb in ("Create", "Delete", "Get", "List", "Patch", "Update"))
@@ -28,7 +29,11 @@ _CORE_KINDS = frozenset(("APIGroup", "APIGroupList", "APIResourceList", "APIVers
 def check_kind(call: ServerCall, body: Obj) -> None:
     """A body says of which kind it is, or leaves it to the path."""
     resource, raw = call.resource, call.request.body
-    stated = {name: next((body[key] for key in reversed(body) if key.lower() == name.lower()), None) for name in _NAMES}
+    stated: Obj = dict.fromkeys(_NAMES)
+    for key, value in body.items():
+        name = _READ_AS.get(key.lower())
+        if name:
+            stated[name] = value
     kind, version = stated["kind"], stated["apiVersion"]
     why = unreadable_kind(stated)
     if why:

@@ -10,7 +10,7 @@ from typing import Any
 from gangline.cluster.server.call import ServerCall
 from gangline.cluster.server.core import Core
 from gangline.cluster.server.patch import ownership
-from gangline.cluster.server.patch.apply import Untypable, managed
+from gangline.cluster.server.patch.apply import UntypableError, managed
 from gangline.cluster.server.verbs.kind_rules import rules_for
 from gangline.cluster.server.verbs.meta import Obj
 
@@ -30,7 +30,7 @@ def track(core: Core, call: ServerCall, old: Obj | None, new: Obj) -> Obj:
             call.resource.api_version,
             tuple(rules.reset(endpoint)),
         )
-    except Untypable:
+    except UntypableError:
         return _with_accounts_of(old, new)
 
 

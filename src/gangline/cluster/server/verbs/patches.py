@@ -11,7 +11,7 @@ from gangline.cluster.schema import WrongType
 from gangline.cluster.server.access.rbac import Action
 from gangline.cluster.server.call import ServerCall, truth
 from gangline.cluster.server.core import Core
-from gangline.cluster.server.patch.apply import ApplyConflict, Untypable
+from gangline.cluster.server.patch.apply import ApplyConflict, UntypableError
 from gangline.cluster.server.patch.apply import apply as server_side_apply
 from gangline.cluster.server.status import absent, bad_request, conflict, failure, internal
 from gangline.cluster.server.verbs.bodies import check_options
@@ -89,7 +89,7 @@ async def _apply(core: Core, call: ServerCall) -> WrittenRecord:
             )
         except ApplyConflict as error:
             raise failure(409, "Conflict", str(error), {"causes": error.causes}) from None
-        except Untypable as error:
+        except UntypableError as error:
             raise internal(f"failed to create typed patch object ({_named(applied)}; {kind}): {error}") from None
         call.warnings.extend(doubled)
         new = readmitted(call, result, live or {}, unreadable)

@@ -14,6 +14,7 @@ from typing import Any
 
 import msgspec
 
+from gangline.api.kept import kept
 from gangline.cluster.server.status import bad_request, unsupported_media_type
 from gangline.cluster.server.wire import protobuf
 from gangline.cluster.server.wire.yaml_answers import yaml_answer
@@ -39,10 +40,12 @@ class Document:
     fault: str = ""
 
 
+@kept(256)
 def media_type(content_type: str) -> str:
     return content_type.split(";", 1)[0].strip().lower()
 
 
+@kept(256)
 def exact_media_type(content_type: str) -> str:
     """The same, where what follows has to be parameters; empty where it is not."""
     return media_type(content_type) if _PARAMETERS.fullmatch(content_type) else ""

@@ -17,7 +17,7 @@ from gangline.cluster.server.access.identity import authenticate, certificate_us
 from gangline.cluster.server.server import Server
 from gangline.cluster.server.store.watch import StoreWatch
 from gangline.cluster.server.wire.answering import answer_request
-from gangline.cluster.server.wire.request_reader import Asked, RequestReader
+from gangline.cluster.server.wire.request_reader import RequestReader, WholeRequest
 from gangline.cluster.server.wire.response_head import print_head
 from gangline.cluster.server.wire.send_backlog import SendBacklog
 
@@ -54,7 +54,7 @@ class ConnectionTimeouts:
     """For an answer that the other side does not take."""
 
 
-class Rounds:
+class WatcherRounds:
     """When watchers are written to: all who have something new in one round. The more there are, the more events share
     a round, so that watchers never keep the server from its requests."""
 
@@ -91,7 +91,7 @@ class ServerConnection(asyncio.BufferedProtocol):
         self,
         server: Server,
         others: set[ServerConnection],
-        rounds: Rounds,
+        rounds: WatcherRounds,
         backlog: SendBacklog,
         patience: ConnectionTimeouts,
         room: memoryview,
@@ -205,7 +205,7 @@ class ServerConnection(asyncio.BufferedProtocol):
 
     # --- requests -------------------------------------------------------------------------------------------
 
-    def _identify(self, asked: Asked) -> User:
+    def _identify(self, asked: WholeRequest) -> User:
         return authenticate(asked.request(self._user), self._server.tokens, self._server.settings.anonymous)
 
     def _go_on(self) -> None:
@@ -220,8 +220,8 @@ class ServerConnection(asyncio.BufferedProtocol):
                 self._wait_for_more()
                 return
 
-    def _begin(self, asked: Asked | Response) -> None:
-        if self._spoke is not None and isinstance(asked, Asked):
+    def _begin(self, asked: WholeRequest | Response) -> None:
+        if self._spoke is not None and isinstance(asked, WholeRequest):
             self._spoke()
             self._spoke = None
         if isinstance(asked, Response):

@@ -13,10 +13,10 @@ from dataclasses import dataclass, field
 
 from gangline.cluster.server.access.identity import server_context
 from gangline.cluster.server.server import Server
-from gangline.cluster.server.wire.connection import ConnectionTimeouts, Rounds, ServerConnection
+from gangline.cluster.server.wire.connection import ConnectionTimeouts, ServerConnection, WatcherRounds
 from gangline.cluster.server.wire.connection_limits import Callers
 from gangline.cluster.server.wire.send_backlog import GRACE_SECONDS, MOST_BYTES, SendBacklog
-from gangline.cluster.server.wire.silent_connection import Doorway, Entrance
+from gangline.cluster.server.wire.silent_connection import ListenerEntrance, SilentConnection
 
 SWEEP_SECONDS = 1.0
 FAREWELL_SECONDS = 1.0
@@ -88,9 +88,9 @@ async def serve(
     """Listen, and answer with `server`. Port 0 takes a free one; without `tls`, plain HTTP."""
     settings, loop = settings or ListenerSettings(), asyncio.get_running_loop()
     connections: set[ServerConnection] = set()
-    rounds, room, patience = Rounds(), memoryview(bytearray(ROOM)), settings.patience
+    rounds, room, patience = WatcherRounds(), memoryview(bytearray(ROOM)), settings.patience
     backlog = SendBacklog(settings.waiting_bytes, settings.grace, loop.time)
-    entrance = Entrance(
+    entrance = ListenerEntrance(
         lambda spoke, gone: ServerConnection(server, connections, rounds, backlog, patience, room, spoke, gone),
         _context(server, host) if tls else None,
         patience.handshake,
@@ -98,7 +98,7 @@ async def serve(
         Callers(settings.per_address, settings.overall, loop.time),
         set(),
     )
-    listening = await loop.create_server(lambda: Doorway(entrance), host, port, backlog=512)
+    listening = await loop.create_server(lambda: SilentConnection(entrance), host, port, backlog=512)
     bound = listening.sockets[0].getsockname()[1]
     shown = f"[{host}]" if ":" in host else host
     return ServerListener(
@@ -119,14 +119,14 @@ def _context(server: Server, host: str) -> ssl.SSLContext:
     return context
 
 
-async def _sweep(connections: set[ServerConnection], waiting: set[Doorway], backlog: SendBacklog) -> None:
+async def _sweep(connections: set[ServerConnection], waiting: set[SilentConnection], backlog: SendBacklog) -> None:
     while True:
         await asyncio.sleep(SWEEP_SECONDS)
         _tidy(connections, waiting, asyncio.get_running_loop().time())
         backlog.shrink()
 
 
-def _tidy(connections: set[ServerConnection], waiting: set[Doorway], now: float) -> None:
+def _tidy(connections: set[ServerConnection], waiting: set[SilentConnection], now: float) -> None:
     """Hang up on who has asked nothing for long, does not end what it began to ask, or does not take its answer."""
     for doorway in [item for item in waiting if item.deadline < now]:
         doorway.abort()

@@ -17,7 +17,7 @@ from urllib.parse import parse_qsl
 
 import httptools
 
-from gangline.client.response_reader import read_length
+from gangline.client.connections.response_reader import read_length
 from gangline.client.wire import JSON, Request, Response, User
 from gangline.cluster.server.status import answer, too_large_body
 from gangline.errors import ApiError
@@ -54,7 +54,7 @@ class RequestHead(NamedTuple):
     """The sender waits for a word before it sends the body."""
 
 
-class Asked(NamedTuple):
+class WholeRequest(NamedTuple):
     """A whole request."""
 
     method: str
@@ -148,9 +148,9 @@ _kept_query = lru_cache(maxsize=1024)(_query)
 class RequestReader:
     """`identify` raises what a sender whom nobody knows is answered; it is asked before much of a body is kept."""
 
-    def __init__(self, body_limit: int, identify: Callable[[Asked], object]) -> None:
+    def __init__(self, body_limit: int, identify: Callable[[WholeRequest], object]) -> None:
         self._limit, self._identify = body_limit, identify
-        self.ready: deque[Asked | Response] = deque()
+        self.ready: deque[WholeRequest | Response] = deque()
         """What was read, in its order; a Response is a refusal, after which nothing is read."""
         self.head: RequestHead | None = None
         """Of a request whose body is on its way."""
@@ -285,6 +285,6 @@ class RequestReader:
             self._body = bytearray()
         self.continues, self._trailers = False, 0
 
-    def _asked(self, body: bytes, stays: bool = True) -> Asked:
+    def _asked(self, body: bytes, stays: bool = True) -> WholeRequest:
         assert self.head is not None
-        return Asked(self._parser.get_method().decode(), self._path, self._query, self.head, body, stays)
+        return WholeRequest(self._parser.get_method().decode(), self._path, self._query, self.head, body, stays)

@@ -1,7 +1,8 @@
 """A connection without a request so far: it is counted, costs next to nothing, and is not kept for long.
 
-http.py listens and makes these. With the first byte the TLS (client/tls.py) and the reading of HTTP (connection.py)
-take over; those who never send one, or stop in the middle of a handshake, are hung up on without a word.
+http.py listens and makes these. With the first byte the TLS (client/connections/tls.py) and the reading of HTTP
+(connection.py) take over; those who never send one, or stop in the middle of a handshake, are hung up on without a
+word.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import cast
 
-from gangline.client.tls import BufferlessTls
+from gangline.client.connections.tls import BufferlessTls
 from gangline.cluster.server.wire.connection import ServerConnection
 from gangline.cluster.server.wire.connection_limits import Callers
 
@@ -22,7 +23,7 @@ NO_TLS = b"HTTP/1.0 400 Bad Request\r\nConnection: close\r\n\r\nClient sent an H
 
 
 @dataclass(frozen=True, slots=True)
-class Entrance:
+class ListenerEntrance:
     """What all connections of a listener come through."""
 
     make: Callable[[Callable[[], None], Callable[[], None]], ServerConnection]
@@ -32,13 +33,13 @@ class Entrance:
     """For the first byte, and for the handshake."""
     room: memoryview
     callers: Callers
-    waiting: set[Doorway]
+    waiting: set[SilentConnection]
 
 
-class Doorway(asyncio.BufferedProtocol):
+class SilentConnection(asyncio.BufferedProtocol):
     __slots__ = ("_entrance", "_transport", "address", "deadline")
 
-    def __init__(self, entrance: Entrance) -> None:
+    def __init__(self, entrance: ListenerEntrance) -> None:
         self._entrance = entrance
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:

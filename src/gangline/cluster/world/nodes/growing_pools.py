@@ -2,8 +2,8 @@
 `PoolPlanner`.
 
 A plan is pure (pool_orders.py): it is shown the nodes, those on their way, and the pods that wait, and orders machines.
-`Machines` waits as long as a machine takes, registers it like any simulated node, and removes machines of the plan that
-have been idle."""
+`SimulatedMachines` waits as long as a machine takes, registers it like any simulated node, and removes machines
+of the plan that have been idle."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from gangline.api.kinds import NODE, POD
 from gangline.cluster.world.nodes.heartbeats import register
 from gangline.cluster.world.nodes.pool_orders import (
     STARTING,
-    Order,
+    MachineOrder,
+    PoolPicture,
     PoolPlanner,
-    Scene,
     helpless,
     once_ready,
     removable,
@@ -41,9 +41,9 @@ LOOK = 5.0
 
 
 @dataclass(slots=True)
-class Machines:
+class SimulatedMachines:
     plan: PoolPlanner
-    coming: dict[str, tuple[float, Order]] = field(default_factory=dict)
+    coming: dict[str, tuple[float, MachineOrder]] = field(default_factory=dict)
     """Nodes on their way: name → when it comes, and what was ordered."""
     came: dict[str, float] = field(default_factory=dict)
     """Nodes that were registered here → when."""
@@ -97,7 +97,7 @@ class Machines:
         pods = ctx.read.list(POD)
         self.came = {name: when for name, when in self.came.items() if now - when < STARTING}
         nodes = [once_ready(node) if node.name in self.came else node for node in ctx.read.list(NODE)]
-        scene = Scene(
+        scene = PoolPicture(
             now,
             nodes,
             [order.node() for _, order in self.coming.values()],
@@ -129,7 +129,7 @@ class Machines:
 
 
 def machines(name: str, plan: PoolPlanner) -> BackgroundService:
-    work = Machines(plan)
+    work = SimulatedMachines(plan)
     return BackgroundService(name, work.run, idle=lambda: work.idle, prepare=_prepare)
 
 

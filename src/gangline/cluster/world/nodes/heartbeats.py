@@ -88,7 +88,7 @@ async def _add(client: Client, kind: Kind[Object], obj: Raw) -> None:
 
 
 @dataclass(slots=True)
-class Heart:
+class NodeHeartbeats:
     """Beats for every simulated node."""
 
     settings: WorldSettings
@@ -165,4 +165,4 @@ def registrar(settings: WorldSettings) -> BackgroundService:
 
 
 def heart(settings: WorldSettings) -> Controller:
-    return Controller("heart", Heart(settings).reconcile, watches=(Watch(NODE, itself),), workers=8)
+    return Controller("heart", NodeHeartbeats(settings).reconcile, watches=(Watch(NODE, itself),), workers=8)

@@ -13,9 +13,9 @@ import msgspec
 
 from gangline.api.core import Node, Pod
 from gangline.cluster.world.nodes.growing_pools import machines
-from gangline.cluster.world.nodes.nodes import NodePool, Provision
-from gangline.cluster.world.nodes.pool_orders import Hopeless, Order, Scene, put
-from gangline.cluster.world.scheduling.place import Board, by_turn
+from gangline.cluster.world.nodes.nodes import NodePool, ProvisionerPart
+from gangline.cluster.world.nodes.pool_orders import HopelessShapes, MachineOrder, PoolPicture, put
+from gangline.cluster.world.scheduling.place import NodeBoard, by_turn
 from gangline.cluster.world.settings import WorldSettings
 from gangline.runtime import BackgroundService
 
@@ -26,8 +26,8 @@ POOL_LABEL, TYPE_LABEL = "karpenter.sh/nodepool", "node.kubernetes.io/instance-t
 class _Share:
     """Pods that will share a node, and the shapes that can still hold them all, each as a board of one node."""
 
-    boards: list[tuple[NodePool, Board]]
-    hopeless: Hopeless = field(default_factory=Hopeless)
+    boards: list[tuple[NodePool, NodeBoard]]
+    hopeless: HopelessShapes = field(default_factory=HopelessShapes)
 
     def takes(self, pod: Pod) -> bool:
         """Puts the pod into this share if some shape can still hold everything; a share only gets fuller."""
@@ -41,15 +41,15 @@ class _Share:
         return bool(fitting)
 
 
-def packed(scene: Scene, provision: Provision) -> list[NodePool]:
+def packed(scene: PoolPicture, provision: ProvisionerPart) -> list[NodePool]:
     """The shapes of the nodes to order, in the order in which the pods called for them."""
-    board = Board()
+    board = NodeBoard()
     for node in (*scene.nodes, *scene.coming):
         board.put_node(node)
     for pod in scene.bound:
         board.hold(pod, pod.spec.node_name)
     shares: list[_Share] = []
-    shapes, elsewhere, hopeless = sorted(provision.shapes, key=_price), Hopeless(), Hopeless()
+    shapes, elsewhere, hopeless = sorted(provision.shapes, key=_price), HopelessShapes(), HopelessShapes()
     for pod in by_turn(scene.waiting):
         if hopeless.knows(pod):
             continue
@@ -69,35 +69,35 @@ def packed(scene: Scene, provision: Provision) -> list[NodePool]:
 
 def _price(shape: NodePool) -> tuple[float, str]:
     """Smaller is cheaper: GPUs weigh most."""
-    node = Order(shape, 0, shape.name, 0).node()
-    board = Board()
+    node = MachineOrder(shape, 0, shape.name, 0).node()
+    board = NodeBoard()
     board.put_node(node)
     return shape.gpus * 1000 + board.spots[node.name].offers.get("cpu", 0.0), shape.name
 
 
-def _empty(provision: Provision, shape: NodePool) -> Board:
-    board = Board()
-    board.put_node(Order(_labelled(provision, shape), 0, shape.name, 0).node())
+def _empty(provision: ProvisionerPart, shape: NodePool) -> NodeBoard:
+    board = NodeBoard()
+    board.put_node(MachineOrder(_labelled(provision, shape), 0, shape.name, 0).node())
     return board
 
 
-def _labelled(provision: Provision, shape: NodePool) -> NodePool:
+def _labelled(provision: ProvisionerPart, shape: NodePool) -> NodePool:
     own = {POOL_LABEL: provision.name, TYPE_LABEL: shape.name, "karpenter.sh/capacity-type": "on-demand"}
     return msgspec.structs.replace(shape, labels={**shape.labels, **own})
 
 
 @dataclass(slots=True)
-class Provisions:
+class MachineProvisioner:
     """How a provisioner orders machines."""
 
-    provisions: tuple[Provision, ...]
+    provisions: tuple[ProvisionerPart, ...]
     waiting_since: dict[str, float] = field(default_factory=dict)
     """Provision → when the first pod of the present batch was seen."""
 
-    def at_start(self) -> Iterable[Order]:
+    def at_start(self) -> Iterable[MachineOrder]:
         return ()
 
-    def orders(self, scene: Scene) -> Iterator[Order]:
+    def orders(self, scene: PoolPicture) -> Iterator[MachineOrder]:
         taken = {node.name for node in (*scene.nodes, *scene.coming)}
         for provision in self.provisions:
             shapes = packed(scene, provision)
@@ -107,15 +107,17 @@ class Provisions:
                 self.waiting_since.pop(provision.name)
                 free = (number for number in range(provision.most) if f"{provision.name}-{number}" not in taken)
                 for shape, number in zip(shapes, free, strict=False):
-                    yield Order(_labelled(provision, shape), number, f"{provision.name}-{number}", provision.delay)
+                    yield MachineOrder(
+                        _labelled(provision, shape), number, f"{provision.name}-{number}", provision.delay
+                    )
 
     def spare(self, nodes: Sequence[Node]) -> Iterator[tuple[Sequence[Node], int, float]]:
         for provision in self.provisions:
             yield [node for node in nodes if node.labels.get(POOL_LABEL) == provision.name], 0, provision.empty
 
-    def event_of(self, order: Order) -> tuple[str, str]:
+    def event_of(self, order: MachineOrder) -> tuple[str, str]:
         return "Nominated", f"Pod should schedule on: nodeclaim/{order.name}"
 
 
 def karpenter(settings: WorldSettings) -> list[BackgroundService]:
-    return [machines("karpenter", Provisions(settings.provisions))] if settings.provisions else []
+    return [machines("karpenter", MachineProvisioner(settings.provisions))] if settings.provisions else []

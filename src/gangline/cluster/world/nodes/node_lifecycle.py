@@ -1,7 +1,7 @@
 """What becomes of nodes that fall silent, and of their pods: unknown, tainted, emptied. Pods whose node is gone:
 pod_gc.py.
 
-`Watchman` looks at the leases every few seconds; a node whose lease stands still too long is marked unknown. Taints
+`LeaseWatcher` looks at the leases every few seconds; a node whose lease stands still too long is marked unknown. Taints
 follow from the Ready condition, evictions from the taints and what each pod tolerates (node_taints.py).
 """
 
@@ -33,7 +33,7 @@ PERIOD = 5.0
 
 
 @dataclass(slots=True)
-class Watchman:
+class LeaseWatcher:
     silence: LeaseSilence = field(default_factory=lambda: LeaseSilence(PERIOD))
     busy: bool = False
 
@@ -112,7 +112,7 @@ async def evict(ctx: Context, key: Key) -> Again | None:
 
 
 def lifecycle(settings: WorldSettings) -> list[Controller | BackgroundService]:
-    watchman = Watchman()
+    watchman = LeaseWatcher()
     return [
         BackgroundService("watchman", watchman.run, idle=lambda: not watchman.busy),
         Controller("taints", taint, watches=(Watch(NODE, itself),), workers=4),

@@ -94,7 +94,7 @@ class NodeFailure(NodesFilePart, frozen=True):
         return self.after <= age and (self.seconds is None or age < self.after + self.seconds)
 
 
-class Grow(NodesFilePart, frozen=True):
+class GrowthPart(NodesFilePart, frozen=True):
     least: int = 0
     most: int = 10
     delay: float = 30.0
@@ -120,10 +120,10 @@ class NodePool(NodesFilePart, frozen=True):
     annotations: dict[str, str] = {}
     unschedulable: bool = False
     failures: tuple[NodeFailure, ...] = ()
-    grow: Grow | None = None
+    grow: GrowthPart | None = None
 
 
-class Provision(NodesFilePart, frozen=True):
+class ProvisionerPart(NodesFilePart, frozen=True):
     """What the simulated provisioner may add: nodes of any of these shapes, and how it goes about it."""
 
     name: str
@@ -139,7 +139,7 @@ class Provision(NodesFilePart, frozen=True):
 
 class NodeFile(NodesFilePart, frozen=True):
     nodes: tuple[NodePool, ...] = ()
-    provisioners: tuple[Provision, ...] = ()
+    provisioners: tuple[ProvisionerPart, ...] = ()
 
 
 DEFAULT_NODES = (

@@ -11,7 +11,7 @@ import msgspec
 from gangline.api.core import Node, Pod
 from gangline.api.meta import condition
 from gangline.cluster.world.nodes.nodes import NodePool, node_object
-from gangline.cluster.world.scheduling.place import Board, PodBinding, Round, Shape, Unit, shape_of
+from gangline.cluster.world.scheduling.place import NodeBoard, PlacingRound, PodBinding, PodUnit, Shape, shape_of
 from gangline.cluster.world.scheduling.pod_affinity import cares
 from gangline.cluster.world.scheduling.scheduling_state import occupies
 
@@ -22,7 +22,7 @@ NOT_READY = "node.kubernetes.io/not-ready"
 
 
 @dataclass(frozen=True, slots=True)
-class Order:
+class MachineOrder:
     pool: NodePool
     number: int
     name: str
@@ -33,7 +33,7 @@ class Order:
 
 
 @dataclass(frozen=True, slots=True)
-class Scene:
+class PoolPicture:
     now: float
     nodes: Sequence[Node]
     coming: Sequence[Node]
@@ -42,13 +42,13 @@ class Scene:
 
 
 class PoolPlanner(Protocol):
-    def at_start(self) -> Iterable[Order]: ...
-    def orders(self, scene: Scene) -> Iterable[Order]: ...
+    def at_start(self) -> Iterable[MachineOrder]: ...
+    def orders(self, scene: PoolPicture) -> Iterable[MachineOrder]: ...
     def spare(self, nodes: Sequence[Node]) -> Iterable[tuple[Sequence[Node], int, float]]:
         """Its own nodes, in groups: how many of a group stay, and how long one of them may stand empty."""
         ...
 
-    def event_of(self, order: Order) -> tuple[str, str]:
+    def event_of(self, order: MachineOrder) -> tuple[str, str]:
         """Reason and message of the event that a waiting pod gets."""
         ...
 
@@ -66,13 +66,13 @@ def helpless(pod: Pod) -> bool:
     )
 
 
-def put(board: Board, pod: Pod) -> bool:
+def put(board: NodeBoard, pod: Pod) -> bool:
     """Puts the pod on the board if it fits."""
-    return any(isinstance(item, PodBinding) for item in Round(board).place(Unit(pod.uid, (pod,))))
+    return any(isinstance(item, PodBinding) for item in PlacingRound(board).place(PodUnit(pod.uid, (pod,))))
 
 
 @dataclass(slots=True)
-class Hopeless:
+class HopelessShapes:
     """Shapes of pods for which nothing was found: of thousands of equal pods that wait only one is tried. A pod that
     minds its neighbours is always tried by itself."""
 

@@ -12,7 +12,7 @@ from gangline.cluster.world.settings import NodePace
 
 
 @dataclass(frozen=True, slots=True)
-class Times:
+class PodTimes:
     start: float
     init: float
     ready: float
@@ -24,7 +24,7 @@ class Times:
         return self.exits[min(restarts, len(self.exits) - 1)]
 
 
-def times_of(pod: Pod, pace: NodePace) -> Times:
+def times_of(pod: Pod, pace: NodePace) -> PodTimes:
     """How long this pod's stages take: its annotations, else the pace of the world."""
     notes = pod.annotations
     of_job = any(owner.kind == "Job" and owner.group == "batch" for owner in pod.metadata.owner_references)
@@ -33,7 +33,7 @@ def times_of(pod: Pod, pace: NodePace) -> Times:
     exits = tuple(
         int(item) for item in notes.get(names.EXIT_CODE, "0").replace(" ", "").split(",") if is_number(item, 3)
     )
-    return Times(
+    return PodTimes(
         start=_seconds(notes, names.START_SECONDS, pace.start) or 0.0,
         init=_seconds(notes, names.INIT_SECONDS, pace.init) or 0.0,
         ready=_seconds(notes, names.READY_SECONDS, pace.ready) or 0.0,

@@ -13,14 +13,14 @@ from gangline.api.kinds import POD, PVC
 from gangline.cluster.world.nodes.hardware import gpu_uuid
 from gangline.cluster.world.pods import pod_life
 from gangline.cluster.world.pods.pod_indexes import READY_CLIQUE, clique_key, volume_claims
-from gangline.cluster.world.pods.pod_step import FINAL, Rejection
+from gangline.cluster.world.pods.pod_step import FINAL, PodRejection
 from gangline.cluster.world.scheduling.node_fit import selects
-from gangline.cluster.world.scheduling.place import Board, Spot
+from gangline.cluster.world.scheduling.place import NodeBoard, NodeSpot
 from gangline.rules.requests import BYTES, PODS, is_gpu, is_mig, pod_amounts
 from gangline.runtime import Key, Reader, key_of
 
 UNITS = (*BYTES, PODS)
-UNSELECTED = Rejection(
+UNSELECTED = PodRejection(
     "NodeAffinity", "Predicate NodeAffinity failed: node(s) didn't match Pod's node affinity/selector"
 )
 
@@ -81,13 +81,13 @@ def from_devices(pod: Pod) -> set[str]:
     return {str(request_mapping.get("resourceName")) for request_mapping in made.get("requestMappings") or ()}
 
 
-def out_of(resource: str, pod: Pod, spot: Spot) -> Rejection:
+def out_of(resource: str, pod: Pod, spot: NodeSpot) -> PodRejection:
     """What a kubelet says when a node lacks something."""
     asked, used, capacity = (
         _as_kubelet_counts(resource, amounts.get(resource, 0.0))
         for amounts in (pod_amounts(pod), spot.used, spot.offers)
     )
-    return Rejection(
+    return PodRejection(
         f"OutOf{resource}",
         f"Node didn't have enough resource: {resource}, requested: {asked}, used: {used}, capacity: {capacity}",
     )
@@ -106,7 +106,7 @@ def _as_kubelet_counts(resource: str, amount: float) -> int:
 class NodeRoom:
     """What the pods that were let in take of each node; a pod for which there is not enough is turned away."""
 
-    board: Board = field(default_factory=Board)
+    board: NodeBoard = field(default_factory=NodeBoard)
     uids: dict[Key, str] = field(default_factory=dict)
     seen: bool = False
 
@@ -118,7 +118,7 @@ class NodeRoom:
                 if pod.status.start_time and pod.spec.node_name and pod.status.phase not in FINAL:
                     self._hold(pod)
 
-    def enter(self, pod: Pod, node: Node, read: Reader) -> Rejection | None:
+    def enter(self, pod: Pod, node: Node, read: Reader) -> PodRejection | None:
         """Why the pod is turned away; None: it is in."""
         spot = self.board.spots.get(node.name)
         if spot is None or spot.node.status.allocatable != node.status.allocatable:

@@ -13,8 +13,8 @@ from gangline.api import names
 from gangline.api.core import Container, ContainerStatus, Pod
 from gangline.api.meta import Raw, condition
 from gangline.cluster.world.pods.images import lacks_image, unpullable, without_image
-from gangline.cluster.world.pods.life_times import Times, is_number, times_of
-from gangline.cluster.world.pods.pod_step import FINAL, LackedObject, NodeFacts, Rejection, Statuses, Step
+from gangline.cluster.world.pods.life_times import PodTimes, is_number, times_of
+from gangline.cluster.world.pods.pod_step import FINAL, LackedObject, NodeFacts, PodRejection, Statuses, Step
 from gangline.cluster.world.pods.told_status import changed_conditions, container_statuses, told_status
 from gangline.cluster.world.settings import NodePace
 from gangline.runtime.clock import seconds_of, timestamp
@@ -40,7 +40,7 @@ def step(pod: Pod, place: NodeFacts, pace: NodePace) -> Step:
 # --- stopping ---------------------------------------------------------------------------------------------------------
 
 
-def _stop(pod: Pod, place: NodeFacts, times: Times) -> Step:
+def _stop(pod: Pod, place: NodeFacts, times: PodTimes) -> Step:
     grace = float(pod.metadata.deletion_grace_period_seconds or 0)
     asked = seconds_of(pod.metadata.deletion_timestamp or "") - grace
     due = asked + min(times.stop, grace)
@@ -68,7 +68,7 @@ def _failed(pod: Pod, now: float, reason: str = "", message: str = "") -> Raw:
     }
 
 
-def _rejected(rejection: Rejection, now: float) -> Raw:
+def _rejected(rejection: PodRejection, now: float) -> Raw:
     """The end of a pod that never began: no container has a status, and nothing but the scheduler's condition is
     there."""
     return {
@@ -82,7 +82,7 @@ def _rejected(rejection: Rejection, now: float) -> Raw:
 # --- running ----------------------------------------------------------------------------------------------------------
 
 
-def _run(pod: Pod, place: NodeFacts, times: Times) -> Step:
+def _run(pod: Pod, place: NodeFacts, times: PodTimes) -> Step:
     began = seconds_of(pod.status.start_time) if pod.status.start_time else place.now
     if place.rejection is not None and not pod.status.start_time:
         return Step(_rejected(place.rejection, place.now))
@@ -96,7 +96,7 @@ def _run(pod: Pod, place: NodeFacts, times: Times) -> Step:
     return replace(step, again=min(moments, default=None))
 
 
-def _live(pod: Pod, place: NodeFacts, times: Times, began: float) -> Step:
+def _live(pod: Pod, place: NodeFacts, times: PodTimes, began: float) -> Step:
     known = {status.name: status for status in pod.status.container_statuses + pod.status.init_container_statuses}
     held = place.held or (CREATING if place.now < began + times.start else "")
     if held:
@@ -134,7 +134,7 @@ def _creating(pod: Pod, reason: str, lacks: LackedObject | None = None) -> tuple
 
 
 def _inits(
-    pod: Pod, known: Mapping[str, ContainerStatus], place: NodeFacts, times: Times
+    pod: Pod, known: Mapping[str, ContainerStatus], place: NodeFacts, times: PodTimes
 ) -> tuple[Statuses, bool, float | None]:
     """Init containers in order: their statuses, whether all are through, when the running one ends by itself."""
     statuses: Statuses = []
@@ -169,7 +169,7 @@ def _waits(status: ContainerStatus) -> ContainerStatus:
 
 
 def _mains(
-    pod: Pod, known: Mapping[str, ContainerStatus], place: NodeFacts, times: Times
+    pod: Pod, known: Mapping[str, ContainerStatus], place: NodeFacts, times: PodTimes
 ) -> tuple[Statuses, float | None]:
     """The containers now, and the next moment at which one of them changes by itself."""
     statuses, moments = [], []
@@ -183,7 +183,7 @@ def _mains(
 
 
 def _main(
-    pod: Pod, container: Container, status: ContainerStatus, place: NodeFacts, times: Times
+    pod: Pod, container: Container, status: ContainerStatus, place: NodeFacts, times: PodTimes
 ) -> tuple[ContainerStatus, float | None]:
     now = place.now
     if not status.state.keys() & {"running", "terminated"} and unpullable(pod, container):
@@ -201,7 +201,7 @@ def _main(
 
 
 def _running(
-    pod: Pod, container: Container, status: ContainerStatus, place: NodeFacts, times: Times
+    pod: Pod, container: Container, status: ContainerStatus, place: NodeFacts, times: PodTimes
 ) -> tuple[ContainerStatus, float | None]:
     """A container that has been started: it ends, or becomes ready."""
     now, since = place.now, _since(status)

@@ -13,7 +13,7 @@ FINAL = ("Succeeded", "Failed")
 
 
 @dataclass(frozen=True, slots=True)
-class Rejection:
+class PodRejection:
     """A pod that its node does not admit, as a kubelet says it."""
 
     reason: str
@@ -38,7 +38,7 @@ class NodeFacts:
     pod_ip: str = ""
     held: str = ""
     """Why the pod cannot start yet although it is bound; empty: nothing holds it."""
-    rejection: Rejection | None = None
+    rejection: PodRejection | None = None
     """Why the node turns a pod away that has not started."""
     waiting: bool = False
     """Its init container that waits for other pods must wait on."""

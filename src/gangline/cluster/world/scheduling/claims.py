@@ -27,6 +27,7 @@ from gangline.cluster.world.scheduling.claim_rules import (
     unreserved,
 )
 from gangline.errors import NotFound
+from gangline.rules.objects.finalizers import without_finalizer
 from gangline.runtime import Again, Context, Controller, Key, Reader, Watch, itself, key_of
 
 # --- doing ------------------------------------------------------------------------------------------------------------
@@ -107,7 +108,7 @@ async def _give_back(ctx: Context, claim: Untyped, status: Raw) -> None:
         )
         current, version = written.status or {}, written.metadata.resource_version
     if PROTECTION in claim.metadata.finalizers and not current.get("allocation"):
-        finalizers = [finalizer for finalizer in claim.metadata.finalizers if finalizer != PROTECTION]
+        finalizers = without_finalizer(claim.metadata.finalizers, PROTECTION)
         await ctx.client.patch(
             RESOURCE_CLAIM,
             claim.name,

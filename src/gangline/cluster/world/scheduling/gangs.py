@@ -15,7 +15,7 @@ from gangline.api.builtin import Untyped
 from gangline.api.core import Pod
 from gangline.api.kinds import COMPOSITE_POD_GROUP, KUBE_POD_GROUP, KUBE_POD_GROUP_V1ALPHA2, WORKLOAD, Kind
 from gangline.api.meta import Object, Raw
-from gangline.cluster.world.scheduling.place import Unit
+from gangline.cluster.world.scheduling.place import PodUnit
 
 if TYPE_CHECKING:
     from gangline.runtime import Reader
@@ -83,12 +83,12 @@ class WorkloadGangs:
     nodes: Callable[[str], tuple[str, ...]]
     """Key of a gang → a node for each of its pods that has one."""
 
-    def units(self, pods: Iterable[Pod]) -> list[Unit]:
+    def units(self, pods: Iterable[Pod]) -> list[PodUnit]:
         """The units of these waiting pods, in the order of their first pods."""
         waiting: dict[str, list[Pod]] = {}
         for pod in pods:
             waiting.setdefault(gang_key(pod) or f"pod {pod.namespace}/{pod.name}", []).append(pod)
-        units: list[Unit] = []
+        units: list[PodUnit] = []
         covered: dict[str, None] = {}
         for key, members in waiting.items():
             if key not in covered:
@@ -104,27 +104,27 @@ class WorkloadGangs:
     def group(self, namespace: str, name: str) -> Untyped | None:
         return self.read.get(self.kind, name, namespace) if self.kind is not None else None
 
-    def _unit(self, key: str, pods: list[Pod], waiting: Mapping[str, list[Pod]]) -> Unit:
+    def _unit(self, key: str, pods: list[Pod], waiting: Mapping[str, list[Pod]]) -> PodUnit:
         first = pods[0]
         if first.spec.workload_ref:
             return self._of_workload(key, pods)
         name = group_name(first)
         if not name:
-            return Unit(key, tuple(pods))
+            return PodUnit(key, tuple(pods))
         group = self.group(first.namespace, name)
         if group is None:
-            return Unit(key, tuple(pods), hold=f"waiting for PodGroup {name}")
+            return PodUnit(key, tuple(pods), hold=f"waiting for PodGroup {name}")
         root, hold = self._root(group)
         if hold:
-            return Unit(key, tuple(pods), hold=hold)
+            return PodUnit(key, tuple(pods), hold=hold)
         return self._leaf(group, waiting) if root is None else self._tree(root, waiting)
 
-    def _of_workload(self, key: str, pods: list[Pod]) -> Unit:
+    def _of_workload(self, key: str, pods: list[Pod]) -> PodUnit:
         first = pods[0]
         name = str((first.spec.workload_ref or {}).get("name"))
         workload = self.read.get(WORKLOAD, name, first.namespace) if WORKLOAD in self.followed else None
         least, hold = minimum(first, workload.spec.pod_groups if workload is not None else None)
-        return Unit(key, tuple(pods), least - len(self.nodes(key)), hold)
+        return PodUnit(key, tuple(pods), least - len(self.nodes(key)), hold)
 
     def _root(self, group: Untyped) -> tuple[Untyped | None, str]:
         """The composite at the top of a group's tree, or why it is not known; None: the group stands alone."""
@@ -141,10 +141,10 @@ class WorkloadGangs:
             name = parent(top)
         return top, ""
 
-    def _leaf(self, group: Untyped, waiting: Mapping[str, list[Pod]], noun: str = "gang") -> Unit:
+    def _leaf(self, group: Untyped, waiting: Mapping[str, list[Pod]], noun: str = "gang") -> PodUnit:
         key = f"{group.namespace}/{group.name}"
         taken = self.nodes(key)
-        return Unit(
+        return PodUnit(
             key,
             tuple(waiting.get(key, ())),
             needs(group) - len(taken),
@@ -153,12 +153,12 @@ class WorkloadGangs:
             called=f"{noun} {key}",
         )
 
-    def _tree(self, top: Untyped, waiting: Mapping[str, list[Pod]], noun: str = "gang") -> Unit:
+    def _tree(self, top: Untyped, waiting: Mapping[str, list[Pod]], noun: str = "gang") -> PodUnit:
         key = f"{top.namespace}/{top.name}"
         parts = [self._tree(child, waiting, "group") for child in self._children(COMPOSITE_POD_GROUP, key)]
         parts += [self._leaf(child, waiting, "group") for child in self._children(KUBE_POD_GROUP, key)]
         taken = tuple(node for part in parts for node in part.taken)
-        return Unit(
+        return PodUnit(
             f"tree {key}", (), needs(top), parts=tuple(parts), level=level(top), taken=taken, called=f"{noun} {key}"
         )
 

@@ -1,10 +1,10 @@
 """Where a bystander's pod can go: requests, selectors, node affinity, taints; gangs of the Workload API as a whole or
 not at all.
 
-A `Board` holds what is free on each node; a `Round` finds nodes for units of pods on it, the least used first. Pods of
-the same shape share one heap of nodes, so a thousand equal pods cost a thousand heap steps. A unit may be bound to one
-domain: each is tried, and the one where most pods fit is taken. Nobody makes room. Pure: gangs.py says which pods are a
-unit, scheduler.py keeps the board and writes."""
+A `NodeBoard` holds what is free on each node; a `PlacingRound` finds nodes for units of pods on it, the least used
+first. Pods of the same shape share one heap of nodes, so a thousand equal pods cost a thousand heap steps. A unit may
+be bound to one domain: each is tried, and the one where most pods fit is taken. Nobody makes room. Pure: gangs.py
+says which pods are a unit, scheduler.py keeps the board and writes."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from typing import TypeAlias
 
 from gangline.api.core import Node, Pod
 from gangline.cluster.world.scheduling.node_fit import barred
-from gangline.cluster.world.scheduling.pod_affinity import Crowd
+from gangline.cluster.world.scheduling.pod_affinity import PodCrowd
 from gangline.rules.requests import amounts_of, pod_amounts
 
 Amounts: TypeAlias = Mapping[str, float]
@@ -32,7 +32,7 @@ Scope: TypeAlias = tuple[tuple[str, str], ...]
 
 
 @dataclass(slots=True)
-class Spot:
+class NodeSpot:
     node: Node
     offers: dict[str, float]
     used: dict[str, float] = field(default_factory=dict)
@@ -61,19 +61,19 @@ class Spot:
 
 
 @dataclass(slots=True)
-class Board:
+class NodeBoard:
     """Nodes, and which pods hold what on them. `version` grows whenever something may fit that did not before."""
 
-    spots: dict[str, Spot] = field(default_factory=dict)
+    spots: dict[str, NodeSpot] = field(default_factory=dict)
     held: dict[str, tuple[str, Amounts]] = field(default_factory=dict)
     on: dict[str, dict[str, Amounts]] = field(default_factory=dict)
     """What is held, by node and pod."""
-    crowd: Crowd = field(default_factory=Crowd)
+    crowd: PodCrowd = field(default_factory=PodCrowd)
     version: int = 0
 
     def put_node(self, node: Node) -> None:
         before = self.spots.get(node.name)
-        self.spots[node.name] = Spot(
+        self.spots[node.name] = NodeSpot(
             node, amounts_of(node.status.allocatable), before.used if before else self._used(node.name)
         )
         self.version += 1
@@ -118,7 +118,7 @@ class Board:
 
 
 @dataclass(frozen=True, slots=True)
-class Unit:
+class PodUnit:
     """Pods that are placed together: at least `least` of them, or none. One of parts needs so many of these whole."""
 
     key: str
@@ -127,7 +127,7 @@ class Unit:
     """Beside what is placed already, so it may be none."""
     hold: str = ""
     """Why the unit cannot be tried at all."""
-    parts: tuple[Unit, ...] = ()
+    parts: tuple[PodUnit, ...] = ()
     level: str = ""
     """All its pods go to nodes with one value of this label."""
     taken: tuple[str, ...] = ()
@@ -193,13 +193,13 @@ def by_turn(pods: Iterable[Pod]) -> list[Pod]:
 
 
 @dataclass(slots=True)
-class Round:
+class PlacingRound:
     """One look at the board. What is placed stays on it; a unit that does not fit whole leaves no trace."""
 
-    board: Board
+    board: NodeBoard
     heaps: dict[tuple[Shape, Scope], list[tuple[float, str]]] = field(default_factory=dict)
 
-    def place(self, unit: Unit) -> list[Answer]:
+    def place(self, unit: PodUnit) -> list[Answer]:
         if unit.hold:
             return [PlacingRefused(pod, unit.hold, tried=False) for pod in unit.all_pods()]
         result = self._unit(unit, ())
@@ -207,12 +207,12 @@ class Round:
 
     # --- a unit, its parts, its domains ---
 
-    def _unit(self, unit: Unit, scope: Scope) -> PlacingResult:
+    def _unit(self, unit: PodUnit, scope: Scope) -> PlacingResult:
         if unit.level and unit.all_pods():
             return self._in_one_domain(unit, scope)
         return self._parts(unit, scope) if unit.parts else self._pods(unit, scope)
 
-    def _pods(self, unit: Unit, scope: Scope) -> PlacingResult:
+    def _pods(self, unit: PodUnit, scope: Scope) -> PlacingResult:
         placed: list[PodBinding] = []
         failed: list[Pod] = []
         for pod in unit.pods:
@@ -233,7 +233,7 @@ class Round:
         )
         return PlacingResult((), refused, short, len(placed))
 
-    def _parts(self, unit: Unit, scope: Scope) -> PlacingResult:
+    def _parts(self, unit: PodUnit, scope: Scope) -> PlacingResult:
         results = [self._unit(part, scope) for part in unit.parts]
         binds = tuple(bind for item in results for bind in item.binds)
         refused = tuple(no for item in results for no in item.refused)
@@ -248,7 +248,7 @@ class Round:
         tried = any(no.tried for no in refused)
         return PlacingResult((), tuple(PlacingRefused(pod, short, tried) for pod in unit.all_pods()), short, fit)
 
-    def _in_one_domain(self, unit: Unit, scope: Scope) -> PlacingResult:
+    def _in_one_domain(self, unit: PodUnit, scope: Scope) -> PlacingResult:
         """The domain where the unit starts, and of several the one where most pods fit; else the one that was nearest
         to it."""
         free, best = replace(unit, level=""), None
@@ -266,7 +266,7 @@ class Round:
             self.board.hold(bind.pod, bind.node)
         return best
 
-    def _values(self, unit: Unit, scope: Scope) -> list[str]:
+    def _values(self, unit: PodUnit, scope: Scope) -> list[str]:
         """The domains to try: the one where its pods are, or all, in a fixed order."""
         there = [
             spot.node
@@ -336,7 +336,7 @@ class Round:
             refused.append(PlacingRefused(pod, reasons[like]))
         return tuple(refused)
 
-    def _short(self, unit: Unit, failed: Sequence[Pod], placed: int, scope: Scope) -> str:
+    def _short(self, unit: PodUnit, failed: Sequence[Pod], placed: int, scope: Scope) -> str:
         """Why the unit does not fit; worked out while the pods that did fit are still counted."""
         wants = f"its {unit.name} needs {unit.least} more pods"
         if not failed:

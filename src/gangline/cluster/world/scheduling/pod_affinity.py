@@ -44,7 +44,7 @@ def means(term: Raw, owner: Pod, other: Pod) -> bool:
 
 
 @dataclass(slots=True)
-class Crowd:
+class PodCrowd:
     """Which pods stand on which node, as far as others care."""
 
     placed: dict[str, tuple[str, Pod]] = field(default_factory=dict)

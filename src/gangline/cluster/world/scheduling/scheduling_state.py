@@ -19,7 +19,15 @@ from gangline.api.core import Node, Pod
 from gangline.api.kinds import KUBE_POD_GROUP, KUBE_POD_GROUP_V1ALPHA2, Kind
 from gangline.api.meta import Condition, Raw, condition
 from gangline.cluster.world.scheduling.gangs import WorkloadGangs, gang_key, group_name
-from gangline.cluster.world.scheduling.place import Answer, Board, PlacingRefused, PodBinding, Round, Unit, by_turn
+from gangline.cluster.world.scheduling.place import (
+    Answer,
+    NodeBoard,
+    PlacingRefused,
+    PlacingRound,
+    PodBinding,
+    PodUnit,
+    by_turn,
+)
 from gangline.cluster.world.scheduling.pod_affinity import cares
 from gangline.runtime import Key, key_of
 
@@ -52,7 +60,7 @@ def occupies(pod: Pod) -> bool:
 
 @dataclass(slots=True)
 class SchedulingState:
-    board: Board = field(default_factory=Board)
+    board: NodeBoard = field(default_factory=NodeBoard)
     waiting: dict[Key, Pod] = field(default_factory=dict)
     placed: dict[str, dict[str, None]] = field(default_factory=dict)
     """Gang → uids of its pods that have a node."""
@@ -131,15 +139,15 @@ class SchedulingState:
     def nodes_of(self, gang: str) -> tuple[str, ...]:
         return tuple(self.board.held[uid][0] for uid in self.placed.get(gang, ()))
 
-    def units(self, gangs: WorkloadGangs) -> Iterator[list[Unit]]:
+    def units(self, gangs: WorkloadGangs) -> Iterator[list[PodUnit]]:
         """Who waits, in turn, some at a time."""
         units = gangs.units(by_turn(pod for pod in self.waiting.values() if pod.uid not in self.board.held))
         for start in range(0, max(len(units), 1), UNITS_AT_ONCE):
             yield units[start : start + UNITS_AT_ONCE]
 
-    def decide(self, units: list[Unit]) -> list[Answer]:
+    def decide(self, units: list[PodUnit]) -> list[Answer]:
         """Where each of these goes, or why it waits on."""
-        placing, answers = Round(self.board), list[Answer]()
+        placing, answers = PlacingRound(self.board), list[Answer]()
         for unit in units:
             answers += self._place(unit, placing.place)
         for answer in answers:
@@ -147,7 +155,7 @@ class SchedulingState:
                 self._arrives(answer.pod)
         return answers
 
-    def _place(self, unit: Unit, place: Callable[[Unit], list[Answer]]) -> list[Answer]:
+    def _place(self, unit: PodUnit, place: Callable[[PodUnit], list[Answer]]) -> list[Answer]:
         pods = unit.all_pods()
         if any(pod.uid in self.board.held for pod in pods):  # somebody else placed it meanwhile
             self.dirty.set()

@@ -32,6 +32,7 @@ from gangline.cluster.world.upkeep.owner_graph import (
     owner_state,
 )
 from gangline.errors import ApiError, Conflict, NotFound
+from gangline.rules.objects.finalizers import without_finalizer
 from gangline.runtime import BackgroundService, Cache, Context, Key, background
 from gangline.runtime.background import WorkerPool
 from gangline.runtime.queue import WorkQueue
@@ -42,7 +43,7 @@ LEFT_ALONE = ("events", "events.events.k8s.io")
 MISPLACED = "OwnerRefInvalidNamespace"
 
 
-class Follows(Protocol):
+class ChangeSource(Protocol):
     def on_change(self, handler: Callable[[Any, Any], None]) -> None: ...
 
 
@@ -96,7 +97,7 @@ class Collector:
 
     def _follow_kind(self, cache: Cache, kind: Kind[Object]) -> None:
         self.followed[kind.resource] = kind
-        follows: Follows = cache.informer(kind)
+        follows: ChangeSource = cache.informer(kind)
         follows.on_change(lambda before, after: self._moved(kind, before, after))
 
     def _unfollow(self, cache: Cache, resource: str) -> None:
@@ -241,9 +242,7 @@ async def _set_owners(ctx: Context, item: Item, owners: list[OwnerReference]) ->
 
 async def _release(ctx: Context, item: Item, finalizer: str) -> None:
     try:
-        await _patch(
-            ctx, item, {"finalizers": [entry for entry in item.object.metadata.finalizers if entry != finalizer]}
-        )
+        await _patch(ctx, item, {"finalizers": without_finalizer(item.object.metadata.finalizers, finalizer)})
     except NotFound:
         return
 

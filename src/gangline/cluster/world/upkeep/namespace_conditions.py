@@ -9,7 +9,7 @@ from gangline.api.meta import Condition, Raw, condition
 
 
 @dataclass(frozen=True, slots=True)
-class Remains:
+class KindRemains:
     """What is left of one kind in a namespace."""
 
     resource: str
@@ -17,7 +17,7 @@ class Remains:
     """The finalizers of each object that is left."""
 
 
-def conditions(remains: Sequence[Remains], failures: Sequence[str]) -> list[tuple[str, str, str, str]]:
+def conditions(remains: Sequence[KindRemains], failures: Sequence[str]) -> list[tuple[str, str, str, str]]:
     """Type, status, reason and message of the five conditions of a namespace that is being deleted."""
     left = [f"{remain.resource} has {len(remain.finalizers)} resource instances" for remain in remains]
     counts: dict[str, int] = {}

@@ -16,8 +16,9 @@ from gangline.api.kinds import CONFIG_MAP, NAMESPACE, POD, SERVICE_ACCOUNT, Kind
 from gangline.api.meta import Condition, Object, Raw
 from gangline.cluster.world.discovery import discover
 from gangline.cluster.world.settings import WorldSettings
-from gangline.cluster.world.upkeep.namespace_conditions import Remains, changed, conditions
+from gangline.cluster.world.upkeep.namespace_conditions import KindRemains, changed, conditions
 from gangline.errors import ApiError, NotFound
+from gangline.rules.objects.finalizers import without_finalizer
 from gangline.runtime import Again, Context, Controller, Key, Reader, Watch, itself
 from gangline.runtime.clock import timestamp
 
@@ -54,12 +55,12 @@ async def reconcile(ctx: Context, key: Key) -> Again | None:
     if remains or failures:
         await _write_conditions(ctx, live, remains, failures)
         return Again(LATER if any(any(remain.finalizers) for remain in remains) else SOON)
-    rest = [finalizer for finalizer in live.spec.get("finalizers") or () if finalizer != FINALIZER]
+    rest = without_finalizer(live.spec.get("finalizers"), FINALIZER)
     await ctx.client.replace(LIVE, whole | {"spec": {"finalizers": rest}}, subresource="finalize")
     return None
 
 
-async def _empty(ctx: Context, name: str) -> tuple[list[Remains], list[str]]:
+async def _empty(ctx: Context, name: str) -> tuple[list[KindRemains], list[str]]:
     """Delete what is there; say what remains and what could not be deleted."""
     remains, failures = [], []
     for served in await discover(ctx.client):
@@ -73,7 +74,7 @@ async def _empty(ctx: Context, name: str) -> tuple[list[Remains], list[str]]:
             failures.append(str(error))
             continue
         if left:
-            remains.append(Remains(_dotted(served.kind), left))
+            remains.append(KindRemains(_dotted(served.kind), left))
     return remains, failures
 
 
@@ -100,7 +101,7 @@ def _dotted(kind: Kind[Object]) -> str:
 
 
 async def _write_conditions(
-    ctx: Context, live: NamespaceState, remains: Sequence[Remains], failures: Sequence[str]
+    ctx: Context, live: NamespaceState, remains: Sequence[KindRemains], failures: Sequence[str]
 ) -> None:
     before = msgspec.convert(live.status.get("conditions") or [], tuple[Condition, ...])
     wanted = changed(before, conditions(remains, failures), timestamp(ctx.clock.now()))
@@ -136,7 +137,7 @@ def namespaces() -> Controller:
 
 
 @dataclass(frozen=True, slots=True)
-class Furnish:
+class NamespaceFurnisher:
     """The default service account and the CA bundle, made again when someone deletes them."""
 
     root_ca: str
@@ -168,7 +169,7 @@ class Furnish:
 def accounts(settings: WorldSettings) -> Controller:
     return Controller(
         "accounts",
-        Furnish(settings.root_ca).reconcile,
+        NamespaceFurnisher(settings.root_ca).reconcile,
         watches=(
             Watch(NAMESPACE, itself, when=lambda before, after: after is not None and before is None),
             Watch(

@@ -22,26 +22,26 @@ SELECTED_NODE = "volume.kubernetes.io/selected-node"
 
 
 @dataclass(frozen=True, slots=True)
-class Take:
+class TakeVolume:
     """Bind to a volume that is there."""
 
     volume: Raw
 
 
 @dataclass(frozen=True, slots=True)
-class Make:
+class MakeVolume:
     """Make a volume for the claim."""
 
     volume: Raw
 
 
 @dataclass(frozen=True, slots=True)
-class Wait:
+class WaitForVolume:
     reason: str
     message: str
 
 
-Choice: TypeAlias = Take | Make | Wait
+Choice: TypeAlias = TakeVolume | MakeVolume | WaitForVolume
 
 
 def choose(
@@ -56,21 +56,23 @@ def choose(
     if volume is not None and not (
         late and SELECTED_NODE not in claim.annotations and not is_held(volume) and not claim.spec.volume_name
     ):
-        return Take(volume)
+        return TakeVolume(volume)
     if claim.spec.volume_name:
-        return Wait("VolumeMissing", f"volume {claim.spec.volume_name} is not there or belongs to another claim")
+        return WaitForVolume(
+            "VolumeMissing", f"volume {claim.spec.volume_name} is not there or belongs to another claim"
+        )
     if klass is None:
-        return Wait(
+        return WaitForVolume(
             "FailedBinding",
             f'storageclass.storage.k8s.io "{name}" not found'
             if name
             else "no persistent volumes available for this claim and no storage class is set",
         )
     if late and SELECTED_NODE not in claim.annotations:
-        return Wait(LATE, "waiting for first consumer to be created before binding")
+        return WaitForVolume(LATE, "waiting for first consumer to be created before binding")
     if klass.get("provisioner") == NO_PROVISIONER:
-        return Wait("ProvisioningFailed", "no volume plugin matched and no volume fits")
-    return Make(made_for(claim, name, klass, node if late else None))
+        return WaitForVolume("ProvisioningFailed", "no volume plugin matched and no volume fits")
+    return MakeVolume(made_for(claim, name, klass, node if late else None))
 
 
 def claim_reference(claim: PersistentVolumeClaim) -> Raw:

@@ -19,9 +19,9 @@ from gangline.cluster.world.upkeep.volume_choice import (
     CLAIM_PROTECTION,
     SELECTED_NODE,
     VOLUME_PROTECTION,
-    Make,
-    Take,
-    Wait,
+    MakeVolume,
+    TakeVolume,
+    WaitForVolume,
     choose,
     claim_named_by,
     claim_reference,
@@ -54,13 +54,13 @@ async def reconcile_claim(ctx: Context, key: Key) -> Again | None:
     }
     node = ctx.read.get(NODE, claim.annotations.get(SELECTED_NODE, ""))
     match choose(claim, [as_raw(pv) for pv in ctx.read.list(PV)], classes, node):
-        case Take(volume):
+        case TakeVolume(volume):
             await _bind(ctx, claim, volume)
-        case Make(volume) if SELECTED_NODE not in claim.annotations:
+        case MakeVolume(volume) if SELECTED_NODE not in claim.annotations:
             await _provide(ctx, claim, volume)
-        case Make():
+        case MakeVolume():
             ctx.events.tell(PVC, claim, "ExternalProvisioning", "Waiting for a volume to be created on the chosen node")
-        case Wait(reason, message):
+        case WaitForVolume(reason, message):
             ctx.events.tell(PVC, claim, reason, message)
             if not claim.status.phase:
                 await ctx.client.patch(
@@ -86,7 +86,7 @@ async def provision(ctx: Context, key: Key) -> Again | None:
     if node is None or klass is None or not simulated(node):
         return None
     made = choose(claim, (), {klass.name: await _class(ctx, klass)}, node)
-    if isinstance(made, Make):
+    if isinstance(made, MakeVolume):
         await _provide(ctx, claim, made.volume)
     return None
 

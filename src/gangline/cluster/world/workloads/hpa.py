@@ -30,7 +30,7 @@ PERIOD = 15.0
 
 
 @dataclass(slots=True)
-class Scaler:
+class HorizontalScaler:
     memory: dict[str, ScaleHistory] = field(default_factory=dict)
     kinds: dict[tuple[str, str], Kind[Untyped]] = field(default_factory=dict)
 
@@ -133,7 +133,7 @@ async def _write_status(ctx: Context, hpa: Untyped, conditions: list[tuple[str, 
 def autoscalers() -> Controller:
     return Controller(
         "hpa",
-        Scaler().reconcile,
+        HorizontalScaler().reconcile,
         watches=(
             Watch(
                 HPA,

@@ -28,7 +28,7 @@ from gangline.api.kinds import (
     Kind,
 )
 from gangline.api.meta import Object, as_raw
-from gangline.rules.lean import lean_group, lean_pod
+from gangline.rules.objects.lean import lean_group, lean_pod
 from gangline.runtime import Key
 from gangline.scheduler import objects
 from gangline.scheduler.records import (

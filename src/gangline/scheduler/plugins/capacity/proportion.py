@@ -16,7 +16,7 @@ from gangline.errors import Refusal
 from gangline.scheduler.fairness import Amounts, QueueAccount, capacity, divide, order, reclaim
 from gangline.scheduler.fairness.accounts import NOTHING, UNLIMITED, line, minus, plus
 from gangline.scheduler.fairness.capacity import Overrun
-from gangline.scheduler.fairness.reclaim import Chunk, Taker
+from gangline.scheduler.fairness.reclaim import ReclaimChunk, ReclaimingGang
 from gangline.scheduler.model.gang import GangInfo
 from gangline.scheduler.model.node import NodeInfo
 from gangline.scheduler.model.queue import QueueAmount, QueueInfo
@@ -84,8 +84,8 @@ class ProportionPlugin(Plugin):
     def _amounts(self, vector: Vector) -> Amounts:
         return (vector[CPU], vector[MEMORY], self._names.total_gpus(vector))
 
-    def _chunk(self, vector: Vector) -> Chunk:
-        return Chunk(vector[CPU], vector[MEMORY], self._names.total_gpus(vector), vector[GPU])
+    def _chunk(self, vector: Vector) -> ReclaimChunk:
+        return ReclaimChunk(vector[CPU], vector[MEMORY], self._names.total_gpus(vector), vector[GPU])
 
     def _line(self, queue: str) -> tuple[QueueAccount, ...]:
         queue_accounts = self._lines.get(queue)
@@ -176,8 +176,8 @@ class ProportionPlugin(Plugin):
 
     # ── reclaim ──
 
-    def taker(self, gang: GangInfo) -> Taker:
-        return Taker(gang.queue, self._chunk(self._session.asked(gang)), gang.preemptible)
+    def taker(self, gang: GangInfo) -> ReclaimingGang:
+        return ReclaimingGang(gang.queue, self._chunk(self._session.asked(gang)), gang.preemptible)
 
     def can_reclaim(self, gang: GangInfo) -> Refusal | None:
         if reclaim.can_reclaim(self.accounts, self.taker(gang)):
@@ -218,7 +218,7 @@ class ProportionPlugin(Plugin):
         return as_amounts(self._session.held(gang))
 
     def reclaim_scenario(self, plan: ReclaimScenario) -> bool:
-        taken: dict[str, list[Chunk]] = {}
+        taken: dict[str, list[ReclaimChunk]] = {}
         for gang, tasks in plan.victims:
             chunks = [self._chunk(vector) for vector in self._steps(gang, tasks)]
             if chunks:

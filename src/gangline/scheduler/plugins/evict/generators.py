@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from gangline.scheduler.model.gang import GangInfo
 from gangline.scheduler.model.task import TaskInfo
 from gangline.scheduler.plugin import Plugin
-from gangline.scheduler.victims.accumulate import Accumulation, Batch, Scenario
+from gangline.scheduler.victims.accumulate import Accumulation, Scenario, VictimBatch
 from gangline.scheduler.victims.free import DUST
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ class NodeLocalGreedyPlugin(Plugin):
                 yield state.scenario(joined(potential, state.recorded) if self._joins else potential)
 
 
-def joined(batches: Iterable[Batch], recorded: Iterable[Batch]) -> list[Batch]:
+def joined(batches: Iterable[VictimBatch], recorded: Iterable[VictimBatch]) -> list[VictimBatch]:
     """The steps of each gang as one, without what was recorded before."""
     known = {task.uid for batch in recorded for task in batch.tasks}
     by_gang: dict[str, tuple[GangInfo, list[TaskInfo]]] = {}
@@ -55,7 +55,7 @@ def joined(batches: Iterable[Batch], recorded: Iterable[Batch]) -> list[Batch]:
         by_gang.setdefault(batch.gang.uid, (batch.gang, []))[1].extend(
             task for task in batch.tasks if task.uid not in known
         )
-    return [Batch.of(gang, tasks) for gang, tasks in by_gang.values() if tasks]
+    return [VictimBatch.of(gang, tasks) for gang, tasks in by_gang.values() if tasks]
 
 
 class MultiNodeGangPlugin(Plugin):
@@ -106,5 +106,5 @@ class MultiNodeGangPlugin(Plugin):
                 covered += room[candidates[number]]
         return None
 
-    def _touching(self, state: Accumulation, nodes: set[str]) -> list[Batch]:
+    def _touching(self, state: Accumulation, nodes: set[str]) -> list[VictimBatch]:
         return [batch for batch in state.potential if any(task.node in nodes for task in batch.tasks)]

@@ -36,7 +36,7 @@ def placed_pods(cluster: ClusterModel) -> Iterator[tuple[NodeInfo, TaskInfo]]:
 
 
 @dataclass(slots=True)
-class Required:
+class AffinityCounts:
     """Counts per (topology key, value): pods that all affinity terms select, pods that an anti-affinity term selects,
     and pods whose own anti-affinity selects this one."""
 
@@ -45,8 +45,8 @@ class Required:
     shunned: Counter[Pair] = field(default_factory=Counter)
 
 
-def required_counts(cluster: ClusterModel, task: TaskInfo) -> Required:
-    required = Required()
+def required_counts(cluster: ClusterModel, task: TaskInfo) -> AffinityCounts:
+    required = AffinityCounts()
     record = task.record
     for node, other in placed_pods(cluster):
         if other is task:
@@ -67,7 +67,7 @@ def _count(counts: Counter[Pair], terms: Iterable[PodTerm], node: NodeInfo) -> N
             counts[term.topology_key, value] += 1
 
 
-def required_refusal(required: Required, task: TaskInfo, node: NodeInfo) -> str | None:
+def required_refusal(required: AffinityCounts, task: TaskInfo, node: NodeInfo) -> str | None:
     """Why the node will not do, in words; None when it does."""
     record = task.record
     if not _affinity_holds(required, task, node):
@@ -82,7 +82,7 @@ def required_refusal(required: Required, task: TaskInfo, node: NodeInfo) -> str 
     return None
 
 
-def _affinity_holds(required: Required, task: TaskInfo, node: NodeInfo) -> bool:
+def _affinity_holds(required: AffinityCounts, task: TaskInfo, node: NodeInfo) -> bool:
     """Every term has a matching pod in the node's domain, or nobody matches anywhere and the pod matches its own
     terms."""
     terms = task.record.pod_affinity

@@ -19,7 +19,7 @@ from gangline.scheduler.model.gang import GangInfo
 from gangline.scheduler.model.node import NodeInfo
 from gangline.scheduler.model.task import TaskInfo
 from gangline.scheduler.placing.devices import CannotTell, choose
-from gangline.scheduler.placing.extended import Extended, extended_claim
+from gangline.scheduler.placing.extended import ExtendedClaim, extended_claim
 from gangline.scheduler.plugin import Plugin
 from gangline.scheduler.records import ClaimRecord, DeviceId
 
@@ -124,7 +124,7 @@ class DynamicResourcesPlugin(Plugin):
     def _concerned(self, task: TaskInfo) -> bool:
         return bool(task.record.claims) or bool(task.backed)
 
-    def _extended(self, task: TaskInfo, node: NodeInfo) -> Extended | None:
+    def _extended(self, task: TaskInfo, node: NodeInfo) -> ExtendedClaim | None:
         return extended_claim(self._devices, task.record, node) if task.backed else None
 
     def _usable(self, record: ClaimRecord, allocated: tuple[DeviceId, ...], node: NodeInfo) -> bool:

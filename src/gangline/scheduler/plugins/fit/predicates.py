@@ -19,7 +19,7 @@ from gangline.scheduler.model.task import TaskInfo
 from gangline.scheduler.placing.place import choose_gpus
 from gangline.scheduler.placing.storage import Storage
 from gangline.scheduler.plugin import Plugin
-from gangline.scheduler.plugins.fit.affinity import Required, required_counts, required_refusal
+from gangline.scheduler.plugins.fit.affinity import AffinityCounts, required_counts, required_refusal
 
 if TYPE_CHECKING:
     from gangline.scheduler.session import Session
@@ -35,7 +35,7 @@ class PredicatesPlugin(Plugin):
         self._session = session
         self._cluster = session.cluster
         self._skips_affinity: set[str] = set()
-        self._affinity: tuple[str, Required] | None = None
+        self._affinity: tuple[str, AffinityCounts] | None = None
         self._largest: Vector | None = None
         self._invariants: dict[str, list[str]] = {}
         self._fitting_shapes: set[int] = set()

@@ -124,16 +124,16 @@ class TopologyPlugin(Plugin):
         pods = sums.slots(self._cluster, demand, self._elsewhere)
         return DomainRoom(demand, free.of, lambda domain: int(pods.of(domain)[0]), top, self._elsewhere)
 
-    def _sums(self, tree: TopologyTree) -> Sums:
+    def _sums(self, tree: TopologyTree) -> DomainSums:
         """Kept from cycle to cycle as long as the tree stands."""
-        kept: dict[str, Sums] = self._cluster.memo.setdefault("topology", {})
+        kept: dict[str, DomainSums] = self._cluster.memo.setdefault("topology", {})
         sums = kept.get(tree.name)
         if sums is None or sums.tree is not tree:
-            sums = kept[tree.name] = Sums(tree, self._cluster)
+            sums = kept[tree.name] = DomainSums(tree, self._cluster)
         return sums
 
 
-class Sums:
+class DomainSums:
     """Free room per domain of one tree, and how many tasks of each size fit."""
 
     def __init__(self, tree: TopologyTree, cluster: ClusterModel) -> None:

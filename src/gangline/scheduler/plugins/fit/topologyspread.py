@@ -44,7 +44,7 @@ class _NobodySpreads(Plugin):
 
 
 @dataclass(frozen=True, slots=True)
-class Skew:
+class NodeSkew:
     """What one constraint says of one node: its domain (None: the node has no such label), how many counted pods stand
     there, whether the pod itself would count, and what stands in every domain, the emptiest first."""
 
@@ -167,11 +167,11 @@ class DomainCounts:
             ]
         return self._least
 
-    def skew(self, place: int, node: NodeInfo, itself: bool) -> Skew:
+    def skew(self, place: int, node: NodeInfo, itself: bool) -> NodeSkew:
         term, totals = self._terms[place], self.totals[place]
         domain = node.labels.get(term.topology_key)
         ordered = tuple(sorted(totals.items(), key=lambda item: (item[1], item[0])))
-        return Skew(term, domain, totals.get(domain or "", 0), itself, ordered)
+        return NodeSkew(term, domain, totals.get(domain or "", 0), itself, ordered)
 
     def crowd(self, node: NodeInfo) -> float:
         """How many pods are near already, each constraint weighed by how many domains it has; infinite where a label is
@@ -235,7 +235,7 @@ class TopologySpreadPlugin(Plugin):
             return None
         return Refusal(self.name, asked.counts.skew(place, node, asked.itself[place]).text())
 
-    def skews(self, task: TaskInfo, node: NodeInfo) -> list[Skew]:
+    def skews(self, task: TaskInfo, node: NodeInfo) -> list[NodeSkew]:
         """What each constraint that must hold says of the node."""
         asked = self._asked(task, hard=True)
         return [] if asked is None else [asked.counts.skew(place, node, me) for place, me in enumerate(asked.itself)]

@@ -1,7 +1,7 @@
 """Server-side apply, and keeping account of who owns which field.
 
     apply(live, applied, manager, force, schema, now, subresource, api_version, reset) -> object     raises
-    ApplyConflict, Untypable
+    ApplyConflict, UntypableError
     track_update(old, new, manager, schema, now, subresource, api_version, reset) -> object
 
 Both return the object with its `metadata.managedFields`; the caller admits, defaults and validates what `apply` returns
@@ -22,7 +22,7 @@ from gangline.cluster.server.patch.apply.managed import APPLY, UPDATE, Entry, Fi
 from gangline.cluster.server.patch.apply.merging import merge
 from gangline.cluster.server.patch.apply.walk import (
     Difference,
-    Untypable,
+    UntypableError,
     check,
     compare,
     element_text,
@@ -32,7 +32,7 @@ from gangline.cluster.server.patch.apply.walk import (
 )
 from gangline.errors import GanglineError
 
-__all__ = ["ApplyConflict", "Untypable", "apply", "as_set", "keep_times", "track_update"]
+__all__ = ["ApplyConflict", "UntypableError", "apply", "as_set", "keep_times", "track_update"]
 
 Path = tuple[str, ...]
 BEFORE_FIRST_APPLY = "before-first-apply"

@@ -12,7 +12,7 @@ import msgspec
 from gangline.cluster.schema import Schema
 from gangline.cluster.schema.labels import ANNOTATION_LIMIT
 from gangline.cluster.server.patch.apply.fieldset import FieldSet
-from gangline.cluster.server.patch.apply.walk import Untypable, check, compare, fields_of
+from gangline.cluster.server.patch.apply.walk import UntypableError, check, compare, fields_of
 
 Obj = dict[str, Any]
 MANAGER = "kubectl"
@@ -26,7 +26,7 @@ def owned_by_annotation(live: Obj, schema: Schema, api_version: str) -> FieldSet
         return FieldSet()
     try:
         check(schema.root, applied)
-    except Untypable:
+    except UntypableError:
         return FieldSet()
     difference = compare(schema.root, applied, live)
     return fields_of(schema.root, applied) - difference.changed - difference.removed

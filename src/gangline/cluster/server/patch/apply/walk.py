@@ -19,7 +19,7 @@ from gangline.rules.values.problems import compact
 from gangline.rules.values.schema_node import ANY, MAP, SET, SchemaNode
 
 
-class Untypable(GanglineError):
+class UntypableError(GanglineError):
     """An applied object does not fit its schema; the text begins with the path."""
 
 
@@ -47,17 +47,17 @@ def element(node: SchemaNode, item: Any) -> str:
     """How one item of a keyed list or set is named."""
     if node.list_type == SET:
         if item is None or isinstance(item, dict | list):
-            raise Untypable(": associative list without keys has an element that's not a plain value")
+            raise UntypableError(": associative list without keys has an element that's not a plain value")
         return f"v:{compact(item)}"
     if len(node.keys) == 1 and type(item) is dict and type(only := item.get(node.keys[0])) is str:
         return keyed(node.keys[0], only)
     if not isinstance(item, dict):
         noun = "a null element" if item is None else "non-map elements"
-        raise Untypable(f": associative list with keys may not have {noun}")
+        raise UntypableError(f": associative list with keys may not have {noun}")
     keys = _key_values(node, item)
     if not keys:
         names = " ".join(f'"{name}"' for name in node.keys)
-        raise Untypable(
+        raise UntypableError(
             f": associative list with keys has an element that omits all key fields [{names}] "
             "(and doesn't have default values for any key fields)"
         )
@@ -135,7 +135,7 @@ def _note(field_set: FieldSet, name: str, child: SchemaNode, item: Any, own: boo
 
 
 def check(node: SchemaNode, value: Any) -> None:
-    """Raise Untypable unless the value fits the schema: no unknown field, no wrong type, no item twice."""
+    """Raise UntypableError unless the value fits the schema: no unknown field, no wrong type, no item twice."""
     if value is None:
         return
     if isinstance(value, dict):
@@ -144,24 +144,24 @@ def check(node: SchemaNode, value: Any) -> None:
         _check_list(node, value)
     elif node.shape in ("struct", "map", "list"):
         noun = "list" if node.shape == "list" else "map"
-        raise Untypable(f": expected {noun}, got {value!r}")
+        raise UntypableError(f": expected {noun}, got {value!r}")
     else:
         _check_scalar(node, value)
 
 
 def _check_object(node: SchemaNode, value: dict[str, Any]) -> None:
     if node.shape in ("scalar", "intstr", "list"):
-        raise Untypable(f": expected {node.scalar or node.shape}, got a map")
+        raise UntypableError(f": expected {node.scalar or node.shape}, got a map")
     open_ended = node.keep_unknown or node.values is not None or node.shape in ("any", "either") or not node.fields
     for name, item in value.items():
         if name not in node.fields and not open_ended:
-            raise Untypable(f".{name}: field not declared in schema")
+            raise UntypableError(f".{name}: field not declared in schema")
         _step(f".{name}", below(node, name), item)
 
 
 def _check_list(node: SchemaNode, value: list[Any]) -> None:
     if node.shape in ("struct", "map", "scalar", "intstr"):
-        raise Untypable(f": expected {node.scalar or 'map'}, got a list")
+        raise UntypableError(f": expected {node.scalar or 'map'}, got a list")
     keyed = node.shape == "list" and node.list_type in (MAP, SET)
     seen: set[str] = set()
     for index, item in enumerate(value):
@@ -169,11 +169,11 @@ def _check_list(node: SchemaNode, value: list[Any]) -> None:
         if keyed:
             try:
                 key = element(node, item)
-            except Untypable as error:
-                raise Untypable(f": element {index}{error}") from None
+            except UntypableError as error:
+                raise UntypableError(f": element {index}{error}") from None
             name = element_text(key)
             if key in seen:
-                raise Untypable(f": duplicate entries for key {name}")
+                raise UntypableError(f": duplicate entries for key {name}")
             seen.add(key)
         _step(name, node.items or ANY, item)
 
@@ -184,7 +184,7 @@ def _check_scalar(node: SchemaNode, value: Any) -> None:
         return
     if not isinstance(value, good) or (isinstance(value, bool) and node.scalar != "boolean"):
         expected = "numeric (int or float)" if node.scalar in ("integer", "number") else node.scalar
-        raise Untypable(f": expected {expected}, got {_go_kind(value)}")
+        raise UntypableError(f": expected {expected}, got {_go_kind(value)}")
 
 
 def _go_kind(value: Any) -> str:
@@ -194,8 +194,8 @@ def _go_kind(value: Any) -> str:
 def _step(name: str, node: SchemaNode, value: Any) -> None:
     try:
         check(node, value)
-    except Untypable as error:
-        raise Untypable(f"{name}{error}") from None
+    except UntypableError as error:
+        raise UntypableError(f"{name}{error}") from None
 
 
 class Difference:
@@ -293,7 +293,7 @@ def _by_element(node: SchemaNode, items: list[Any]) -> dict[str, Any]:
     for item in items:
         try:
             name = element(node, item)
-        except Untypable:
+        except UntypableError:
             continue
         elements.setdefault(name, item)
     return elements

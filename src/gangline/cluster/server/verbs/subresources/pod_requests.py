@@ -33,7 +33,7 @@ def read_eviction(call: ServerCall) -> Obj:
 
 
 def _read(call: ServerCall, resource: Resource) -> Obj:
-    sent = replace(call, resource=resource)
+    sent = call.about(resource)
     check_request_options(sent)
     body = read_object(sent, kinds.rules(resource.group, "v1", resource.kind))
     check_namespace(sent, body)

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from gangline.client.wire import APPLY_PATCH
 from gangline.cluster import kinds
-from gangline.cluster.server.admit.chain import Face
+from gangline.cluster.server.admit.chain import ScaleFace
 from gangline.cluster.server.call import ServerCall, truth
 from gangline.cluster.server.core import Core, whole
 from gangline.cluster.server.patch.apply import ApplyConflict
@@ -44,7 +44,9 @@ async def scale(core: Core, call: ServerCall) -> Obj:
     resource = call.resource
     if call.verb == "get":
         return scale_of(resource, whole(resource, await core.views.shown(resource, get(core, call))))
-    call.face = Face(lambda obj: scale_of(resource, obj, must=False), lambda obj, face: with_scale(resource, obj, face))
+    call.face = ScaleFace(
+        lambda obj: scale_of(resource, obj, must=False), lambda obj, face: with_scale(resource, obj, face)
+    )
     applying = call.verb == "patch" and patch_form(call) == APPLY_PATCH
     check_options(call, applying)
     written = await change(core, call, _applied(core, call) if applying else _changed(core, call))

@@ -10,7 +10,7 @@ from typing import Any
 from gangline.cluster import kinds
 from gangline.cluster.server.call import ServerCall
 from gangline.cluster.server.catalogue import Resource
-from gangline.cluster.server.patch.apply import Untypable
+from gangline.cluster.server.patch.apply import UntypableError
 from gangline.cluster.server.patch.apply.walk import check
 from gangline.cluster.server.status import bad_request, conflict, failure, internal, invalid
 from gangline.cluster.server.verbs.meta import Obj
@@ -126,7 +126,7 @@ def check_fields(call: ServerCall, wanted: Obj) -> None:
     """Whether all that is applied is a Scale's."""
     try:
         check(kinds.rules(GROUP, "v1", KIND).schema.root, wanted)
-    except Untypable as error:
+    except UntypableError as error:
         raise internal(
             f"failed to create typed patch object (/{call.name}; {API_VERSION}, Kind={KIND}): {error}"
         ) from None

@@ -17,7 +17,7 @@ LONGEST_NUMBER = 10
 
 
 @dataclass(frozen=True, slots=True)
-class Indexes:
+class JobIndexes:
     """Spans in order; none touches the next."""
 
     spans: tuple[Span, ...] = ()
@@ -30,7 +30,7 @@ class Indexes:
         at = bisect_right(self.spans, number, key=lambda span: span[0])
         return at > 0 and number <= self.spans[at - 1][1]
 
-    def joined(self, other: Indexes) -> Indexes:
+    def joined(self, other: JobIndexes) -> JobIndexes:
         return _in_order((*self.spans, *other.spans))
 
     def outside(self, end: int) -> Iterator[int]:
@@ -46,11 +46,11 @@ class Indexes:
         return ",".join(_written(first, last) for first, last in self.spans)
 
 
-def of(numbers: Iterable[int]) -> Indexes:
+def of(numbers: Iterable[int]) -> JobIndexes:
     return _in_order((number, number) for number in numbers)
 
 
-def read(text: str, end: int) -> Indexes:
+def read(text: str, end: int) -> JobIndexes:
     """`0-2,5` → 0, 1, 2, 5, as far as they are below `end`."""
     spans = (_span(part, end) for part in text.split(",") if part)
     return _in_order(span for span in spans if span is not None)
@@ -65,14 +65,14 @@ def _span(part: str, end: int) -> Span | None:
     return (low, high) if low <= high else None
 
 
-def _in_order(spans: Iterable[Span]) -> Indexes:
+def _in_order(spans: Iterable[Span]) -> JobIndexes:
     joined: list[Span] = []
     for first, last in sorted(spans):
         if joined and first <= joined[-1][1] + 1:
             joined[-1] = (joined[-1][0], max(joined[-1][1], last))
         else:
             joined.append((first, last))
-    return Indexes(tuple(joined))
+    return JobIndexes(tuple(joined))
 
 
 def _written(first: int, last: int) -> str:

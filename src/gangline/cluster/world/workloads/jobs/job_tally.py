@@ -19,7 +19,7 @@ from gangline.cluster.world.workloads.jobs.job_failures import (
     judge_failure,
     only_replaces_failed,
 )
-from gangline.cluster.world.workloads.jobs.job_indexes import Indexes
+from gangline.cluster.world.workloads.jobs.job_indexes import JobIndexes
 from gangline.cluster.world.workloads.replicas import active
 
 TRACKING = "batch.kubernetes.io/job-tracking"
@@ -39,8 +39,8 @@ class JobTally:
     succeeded: int
     failed: int
     noted: dict[str, list[str]]
-    indexes: Indexes
-    given_up: Indexes = field(default_factory=Indexes)
+    indexes: JobIndexes
+    given_up: JobIndexes = field(default_factory=JobIndexes)
     """Indexes that failed for good."""
     verdicts: Mapping[str, FailureVerdict] = field(default_factory=dict)
     """By the uid of each pod that failed."""
@@ -94,10 +94,10 @@ def _counted(
     return counted, noted
 
 
-def _given_up(job: Job, failed: Iterable[Pod], verdicts: Mapping[str, FailureVerdict]) -> Indexes:
+def _given_up(job: Job, failed: Iterable[Pod], verdicts: Mapping[str, FailureVerdict]) -> JobIndexes:
     limit = job.spec.backoff_limit_per_index
     if limit is None:
-        return Indexes()
+        return JobIndexes()
     over = [
         pod
         for pod in failed
@@ -106,8 +106,8 @@ def _given_up(job: Job, failed: Iterable[Pod], verdicts: Mapping[str, FailureVer
     return _read(job, job.status.failed_indexes or "").joined(indexes.of(numbers_of(job, over)))
 
 
-def _read(job: Job, text: str) -> Indexes:
-    return indexes.read(text, job.spec.completions or 0) if text and is_indexed(job) else Indexes()
+def _read(job: Job, text: str) -> JobIndexes:
+    return indexes.read(text, job.spec.completions or 0) if text and is_indexed(job) else JobIndexes()
 
 
 def tracked(pod: Pod) -> bool:

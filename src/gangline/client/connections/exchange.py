@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from gangline.client.wire import Response
 
 if TYPE_CHECKING:
-    from gangline.client.connection import ClientConnection
+    from gangline.client.connections.connection import ClientConnection
 
 
 async def ask(connection: ClientConnection, request: bytes, watching: bool, patience: float) -> Response:

@@ -10,7 +10,7 @@ from collections import deque
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from gangline.client.connection import ClientConnection
+    from gangline.client.connections.connection import ClientConnection
 
 OPENING = 2
 """Connections that are being made at the same time, at most."""

@@ -11,8 +11,8 @@ from collections.abc import AsyncGenerator
 import aiohttp
 from yarl import URL
 
+from gangline.client.connections.response_reader import LONGEST_BODY
 from gangline.client.http import CONNECTING, PATIENCE, target_of
-from gangline.client.response_reader import LONGEST_BODY
 from gangline.client.wire import Request, Response
 
 _READING = aiohttp.ClientTimeout(total=None, connect=CONNECTING, sock_read=PATIENCE)

@@ -8,7 +8,7 @@ import msgspec
 
 from gangline.api.core import Pod
 from gangline.api.kai import PodGroup
-from gangline.rules.lean import MADE, MOST, lean_group, lean_pod, shared
+from gangline.rules.objects.lean import MADE, MOST, lean_group, lean_pod, shared
 
 
 def pod(name: str, phase: str = "Running", gpus: int = 1) -> Pod:

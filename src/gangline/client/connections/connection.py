@@ -14,8 +14,8 @@ import ssl
 from collections.abc import Callable
 from typing import cast
 
-from gangline.client.exchange import streamed
-from gangline.client.response_reader import HeldBytes, ResponseHead, ResponseReader
+from gangline.client.connections.exchange import streamed
+from gangline.client.connections.response_reader import HeldBytes, ResponseHead, ResponseReader
 from gangline.client.wire import Response
 
 HELD = 16 * 1024 * 1024
