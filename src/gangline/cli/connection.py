@@ -171,6 +171,6 @@ def cluster_options(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _namespaces(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:
-    from gangline.cli.completing import namespaces_of_cluster
+    from gangline.cli.completion.cluster_names import namespaces_of_cluster
 
     return namespaces_of_cluster(context, parameter, incomplete)

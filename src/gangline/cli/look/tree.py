@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from gangline.api import names
-from gangline.cli.completing import sets_of_cluster
+from gangline.cli.completion.cluster_names import sets_of_cluster
 from gangline.cli.connection import ClusterConnection, cluster_options, connect
 from gangline.cli.ending import run
 from gangline.cli.objects.addresses import address

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from gangline.cli.columns import aligned
-from gangline.cli.completing import kinds_of_cluster, objects_of_kind
+from gangline.cli.completion.cluster_names import kinds_of_cluster, objects_of_kind
 from gangline.cli.connection import ClusterConnection, cluster_options, connect
 from gangline.cli.ending import run
 from gangline.cli.objects.addresses import addresses

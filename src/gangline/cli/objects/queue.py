@@ -13,7 +13,7 @@ from typing import Any
 import click
 
 from gangline.cli.command_group import CommandGroup
-from gangline.cli.completing import queues_of_cluster
+from gangline.cli.completion.cluster_names import queues_of_cluster
 from gangline.cli.connection import ClusterConnection, cluster_options, connect
 from gangline.cli.ending import run
 from gangline.cli.objects.queue_settings import SETTINGS, complete, patch_of

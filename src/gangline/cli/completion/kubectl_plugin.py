@@ -17,6 +17,8 @@ def answer(words: Sequence[str]) -> str:
     from gangline.cli import group
 
     *before, typed = words or [""]
-    found = ShellComplete(group, {}, "kubectl gangline", "").get_completions(list(before), typed)
-    choices = [f"{item.value}\t{item.help}" if item.help else str(item.value) for item in found if item.type == "plain"]
-    return "\n".join([*choices, NO_FILES if choices or not found else FILES])
+    choosable = ShellComplete(group, {}, "kubectl gangline", "").get_completions(list(before), typed)
+    choices = [
+        f"{item.value}\t{item.help}" if item.help else str(item.value) for item in choosable if item.type == "plain"
+    ]
+    return "\n".join([*choices, NO_FILES if choices or not choosable else FILES])

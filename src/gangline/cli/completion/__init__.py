@@ -1,0 +1,1 @@
+"""What a shell may complete, and in which words kubectl asks its plugins for it."""
