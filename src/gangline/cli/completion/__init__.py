@@ -1,1 +1,1 @@
-"""What a shell may complete, and in which words kubectl asks its plugins for it."""
+"""What somebody may want to write next, or may have meant: completion for shells and kubectl, and the nearest words."""
