@@ -12,10 +12,10 @@ import click
 
 from gangline.cli.columns import aligned
 from gangline.cli.completion.cluster_names import kinds_of_cluster, objects_of_kind
+from gangline.cli.completion.suggestions import did_you_mean
 from gangline.cli.connection import ClusterConnection, cluster_options, connect
 from gangline.cli.ending import run
 from gangline.cli.objects.addresses import addresses
-from gangline.cli.suggestions import did_you_mean
 from gangline.errors import BadInput, Forbidden, NotFound, api_error
 
 if TYPE_CHECKING:
