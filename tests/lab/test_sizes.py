@@ -20,9 +20,10 @@ def test_a_job_of_more_than_a_node_becomes_as_few_equal_pods_as_will_do(gpus: in
     assert in_pods(gpus, 8) == (pods, of_each)
 
 
-def test_gpus_that_no_few_equal_pods_hold_are_refused() -> None:
-    with pytest.raises(RowError, match="23 GPUs cannot be divided into equal pods of at most 8"):
-        in_pods(23, 8)
+def test_a_prime_number_of_gpus_becomes_pods_of_one_if_they_can_be_played() -> None:
+    assert in_pods(23, 8) == (23, 1)
+    with pytest.raises(RowError, match=f"pods is 20011, which must be from 1 to {MOST_PODS}"):
+        in_pods(20_011, 8)
 
 
 @pytest.mark.parametrize("pods", [0, MOST_PODS + 1])
