@@ -47,6 +47,15 @@ def test_nothing_is_wrong_with_a_good_cluster() -> None:
     assert wrong() == [] and conclusion(examine(facts())) == "nothing is wrong"
 
 
+@pytest.mark.parametrize(
+    "lists", [{"deployments": [{"metadata": {}}]}, {"queues": [{"metadata": {"name": "a"}, "spec": 5}]}, {"nodes": [5]}]
+)
+def test_an_object_that_its_kind_cannot_be_ends_no_other_check(lists: dict[str, Any]) -> None:
+    found = wrong(lists=lists, skew=60.0)
+    assert [level for level, text, _ in found if "is not what its kind can be" in text]
+    assert "this machine is 60 s behind the server" in [text for _, text, _ in found]
+
+
 def test_an_old_server_is_told() -> None:
     ((level, text, remedy),) = wrong(version={"gitVersion": "v1.29.3"})
     assert (level, text) == (WARN, "Kubernetes v1.29.3 is older than what we test") and "1.34 or newer" in remedy

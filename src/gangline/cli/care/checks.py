@@ -67,7 +67,17 @@ class DoctorFacts:
 
 def examine(facts: DoctorFacts) -> list[DoctorFinding]:
     """All findings, in the order of `CHECKS`."""
-    return [finding for check in CHECKS for finding in check(facts)]
+    return [finding for check in CHECKS for finding in _found(check, facts)]
+
+
+def _found(check: Callable[[DoctorFacts], Iterable[DoctorFinding]], facts: DoctorFacts) -> Iterable[DoctorFinding]:
+    """What a check finds, as far as it comes: a cluster may hold what a looser definition let in."""
+    try:
+        yield from check(facts)
+    except (AttributeError, KeyError, TypeError, ValueError) as error:
+        text = f"an examination ended at an object that is not what its kind can be: {error!r}"
+        remedy = "look for an object of an odd form: kubectl get deployments,queues.scheduling.run.ai,nodes -A -o yaml"
+        yield DoctorFinding(WARN, "objects", text, remedy)
 
 
 def check_server(facts: DoctorFacts) -> Iterable[DoctorFinding]:
