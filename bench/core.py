@@ -4,8 +4,8 @@ JSON line each.
     python bench/core.py [NAME …] [--against FILE] [--repeat N]
 
 `seconds` is the model built from records plus the cycle (as upstream counts its session build), `decide` the cycle
-alone; both the best of N. `--against` reads lines of another system ({"scenario": …, "seconds": …}) and adds the ratio.
-After families of sizes the fitted exponent of growth is printed."""
+alone; both in processor time, the best of N. `--against` reads lines of another system ({"scenario": …, "seconds": …})
+and adds the ratio. After families of sizes the fitted exponent of growth is printed."""
 
 from __future__ import annotations
 
@@ -269,11 +269,11 @@ def measure(name: str, repeat: int) -> dict[str, Any]:
     total, alone = math.inf, math.inf
     for _ in range(repeat):
         gc.collect()
-        start = time.perf_counter()
+        start = time.process_time()
         cluster = ClusterModel.build(scene.records)
-        built = time.perf_counter()
+        built = time.process_time()
         decisions = decide(cluster, scene.settings, NOW)
-        end = time.perf_counter()
+        end = time.process_time()
         total, alone = min(total, end - start), min(alone, end - built)
     return _line(name, total, alone, decisions, scene.check(decisions))
 
@@ -309,16 +309,16 @@ def measure_incremental(repeat: int) -> dict[str, Any]:
             name = f"new-{next_pod + i:06}"
             records.append(GangRecord(name, f"queue-{i % 4}", created=NOW))
             records.append(TaskRecord(f"{name}-0", name, request={"cpu": 500, "memory": 500_000_000}))
-        start = time.perf_counter()
+        start = time.process_time()
         for i in range(changed):
             uid = f"pod-{turn * changed + i:06}"
             cluster.remove(TaskRecord, f"{uid}-0")
             cluster.remove(GangRecord, uid)
         for record in records:
             cluster.apply(record)
-        applied = time.perf_counter()
+        applied = time.process_time()
         decisions = decide(cluster, SETTINGS, NOW)
-        end = time.perf_counter()
+        end = time.process_time()
         best, alone = min(best, end - start), min(alone, end - applied)
         for record in records:
             key = record.uid if isinstance(record, GangRecord | TaskRecord) else ""

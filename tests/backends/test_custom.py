@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import tomllib
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,12 +14,13 @@ import pytest
 
 from backends.scene import EMPTY, a_gang, a_pod, a_set, live, objects
 from embedded import until
+from gangline.api import names
 from gangline.api.grove import PodCliqueSet
 from gangline.api.kinds import CRD, EVENT, POD, POD_CLIQUE, POD_CLIQUE_SET
 from gangline.api.meta import condition
 from gangline.operator import backends
 from gangline.operator.backends import Registry
-from gangline.operator.backends.contract import Facts
+from gangline.operator.backends.contract import Facts, GangObject, PodGangInfo
 from gangline.rules import verdicts
 from gangline.rules.sets import OperatorSettings
 from operator_world import NAMESPACE, OperatorWorld, operator_world
@@ -154,6 +156,23 @@ async def test_a_backend_holds_the_gates_of_pods_that_come_to_a_gang_that_runs(h
         await here.client.patch(herd.HERD, "sheep-0", NAMESPACE, {"spec": {"paused": False}})
         await here.settles()
         assert [pod for pod in await here.pods() if pod.spec.scheduling_gates] == []
+
+
+async def test_a_note_of_kubectl_that_a_third_partys_backend_copies_is_not_written(
+    herd: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    translate = herd.Herd.gang_objects
+
+    def copying(self: Any, gang: PodGangInfo, facts: Facts) -> Iterator[GangObject]:
+        for wanted in translate(self, gang, facts):
+            notes = {names.LAST_APPLIED: "{}", "herd.example.com/note": "kept"}
+            yield replace(wanted, obj=wanted.obj | {"metadata": wanted.obj["metadata"] | {"annotations": notes}})
+
+    monkeypatch.setattr(herd.Herd, "gang_objects", copying)
+    async with operator_world() as here:
+        await paused(here)
+        [made] = await here.every(herd.HERD)
+        assert made.metadata.annotations == {"herd.example.com/note": "kept"}
 
 
 async def test_what_a_third_partys_backend_writes_says_who_made_it_for_which_set_and_by_which_backend(

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from gangline.cli import COMMANDS, main
+from gangline.cli.completion.suggestions import did_you_mean
 from gangline.cli.manifests import parse
-from gangline.cli.suggestions import did_you_mean
 from gangline.errors import BadInput
 
 

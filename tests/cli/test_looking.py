@@ -63,6 +63,11 @@ async def test_gangs_queues_and_nodes_are_shown_as_tables_and_as_data(tmp_path: 
         assert (nobody.code, nobody.err) == (1, "error: there is no gang nobody\n")
         elsewhere = await here.type("get", "gangs", "-n", "kube-system")
         assert elsewhere.out == "no gangs in namespace kube-system; -A looks in all\n"
+        for kind in ("gangs", "pods"):
+            absent = await here.type("get", kind, "-n", "kube-sistem")
+            assert absent.err == "error: there is no namespace kube-sistem; did you mean 'kube-system'?\n"
+        for kinds in ("pods,pcs", "all"):
+            assert "get shows one kind at a time" in (await here.type("get", kinds)).err
         assert "llm" in (await here.type("get", "set", "llm")).out
         odd = await here.type("get", "quues")
         assert odd.code == 1 and odd.err.endswith("serves no 'quues'; did you mean 'queues'?\n")

@@ -50,6 +50,17 @@ def test_what_completion_prints_is_accepted_by_the_shell(shell: str) -> None:
         subprocess.run([shell, "-n"], input=printed.output, text=True, check=True)
 
 
+@pytest.mark.skipif(not shutil.which("bash"), reason="there is no bash")
+def test_in_bash_the_value_of_a_setting_follows_at_once(tmp_path: Path) -> None:
+    (tmp_path / "rc").write_text(f"PATH={Path(sys.executable).parent}:$PATH\nsource <(gangline completion bash)\n")
+    played = "import pty, sys; pty.spawn(['bash', '--rcfile', sys.argv[1], '-i'])"
+    typed = "gangline queue set team gpu.li\t8 --help\nexit\n"
+    done = subprocess.run(
+        [sys.executable, "-c", played, str(tmp_path / "rc")], input=typed, text=True, capture_output=True, timeout=60
+    )
+    assert "gangline queue set team gpu.limit=8 --help" in done.stdout
+
+
 @pytest.mark.parametrize(
     ("written", "told"),
     [
@@ -112,7 +123,7 @@ def test_kubectl_finds_us_as_a_plugin_and_help_says_so() -> None:
     [
         (["compl"], ["completion\tprint a completion script for bash, zsh or fish", ":4"]),
         (["run", "sched"], ["scheduler", ":4"]),
-        (["queue", "set", "a", "gpu.l"], ["gpu.limit=", ":4"]),
+        (["queue", "set", "a", "gpu.l"], ["gpu.limit=", ":6"]),
         (["up", "--nodes", ""], [":0"]),
         (["completion", "csh"], [":4"]),
     ],

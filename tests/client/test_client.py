@@ -211,6 +211,15 @@ async def test_a_list_whose_next_page_never_changes_ends() -> None:
         await answering(b'{"metadata": {"continue": "again"}, "items": []}').list(POD)
 
 
+async def test_a_list_of_ever_more_pages_ends() -> None:
+    async def handle(request: Request) -> Response:
+        after = int(dict(request.query).get("continue") or 0) + 1
+        return Response(200, f'{{"metadata": {{"continue": "{after}"}}, "items": []}}'.encode())
+
+    with pytest.raises(Unreadable, match="it has more than 10000 pages"):
+        await Client(InProcess(handle, User("x")), retries=0).list(POD)
+
+
 async def test_where_a_server_sends_us_nobody_goes() -> None:
     with pytest.raises(ApiError):
         await answering(b"", 302).list(POD)

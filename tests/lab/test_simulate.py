@@ -236,6 +236,14 @@ def test_the_report_is_one_file_that_loads_nothing(tmp_path: Path) -> None:
         (("--settings", "nothing"), "--settings nothing: there is no such file; built in are greedy, native"),
         (("--change", "quota.z.gpu=4"), "--change quota.z.gpu=4: there is no queue 'z'; there are all"),
         (
+            ("--change", "limit.all.gpu=+4"),
+            "--change limit.all.gpu=+4: there is no bound now; write a number without a sign",
+        ),
+        (
+            ("--queues", "trace", "--change", "quota.a.gpu=-99"),
+            "--change quota.a.gpu=-99: it is 5.36 now, and no less than 0 can be left",
+        ),
+        (
             ("--runtimes", "noisy:0"),
             "--runtimes noisy:0: write exact, noisy:F with F from 1 on (noisy:3), learned or none",
         ),

@@ -166,3 +166,14 @@ def test_a_pod_that_states_its_amounts_as_a_whole_need_not_state_them_by_contain
     assert unstated(silent, ["requests.cpu"]) == {"requests.cpu": ["a"]}
     silent["spec"]["resources"] = {"requests": {"cpu": "1"}}  # type: ignore[assignment]
     assert unstated(silent, ["requests.cpu"]) == {}
+
+
+def test_one_term_among_others_that_looks_elsewhere_is_enough() -> None:
+    here, there = {"topologyKey": "zone"}, {"topologyKey": "zone", "namespaces": ["other"]}
+    terms = {"requiredDuringSchedulingIgnoredDuringExecution": [here, there]}
+    assert covers({"scopes": ["CrossNamespacePodAffinity"]}, "pods", {"spec": {"affinity": {"podAffinity": terms}}})
+
+
+def test_amounts_that_nobody_states_are_named_in_order() -> None:
+    limits = ["requests.memory", "limits.cpu", "requests.cpu", "limits.memory"]
+    assert list(unstated({"spec": {"containers": [{"name": "a"}]}}, limits)) == sorted(limits)

@@ -204,3 +204,10 @@ def test_a_claim_for_another_class_is_no_gpu() -> None:
 )
 def test_a_pod_needs_a_gpu_in_whichever_form_it_asks_for_one(request_: GpuRequest, needs: bool) -> None:
     assert request_.any is needs
+
+
+def test_memory_of_a_gpu_is_a_part_of_it_only_where_both_are_known() -> None:
+    asked = GpuRequest(GPU_MEMORY, 2, memory=1)
+    assert asked.memory_as_gpus(1000) == 0.002
+    assert asked.memory_as_gpus(0) == asked.memory_as_gpus(-1) == 0
+    assert GpuRequest(GPU_MEMORY, 2, memory=0).memory_as_gpus(1000) == 0

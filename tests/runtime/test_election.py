@@ -187,6 +187,16 @@ async def test_a_standby_whose_time_runs_ahead_for_once_does_not_take_the_lease(
         assert found[0].leads and not found[1].leads
 
 
+async def test_two_jumps_of_a_standbys_time_between_two_renewals_do_not_run_the_lease_out() -> None:
+    async with candidates("one", "two") as found:
+        for _ in range(2):
+            found[1].clock.advance(20)
+            await pass_time(0.5, found[1])
+        assert not found[1].leads
+        await pass_time(4, *found, check=never_two(found))
+        assert found[0].leads
+
+
 async def test_after_a_leader_was_killed_exactly_one_of_two_takes_over_once_its_lease_ran_out() -> None:
     async with embedded() as server:
         await ensure_default(server)

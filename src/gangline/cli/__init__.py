@@ -110,7 +110,7 @@ def main() -> None:
 def _main() -> None:
     try:
         if os.path.basename(sys.argv[0]).startswith("kubectl_complete-gangline"):
-            from gangline.cli.kubectl_completion import answer
+            from gangline.cli.completion.kubectl_plugin import answer
 
             click.echo(answer(sys.argv[1:]))
             return

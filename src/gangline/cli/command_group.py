@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from gangline.cli.suggestions import did_you_mean
+from gangline.cli.completion.suggestions import did_you_mean
 
 HELP = ("help", "-help", "?")
 """What other programs call --help."""

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from gangline.cli.suggestions import did_you_mean
+from gangline.cli.completion.suggestions import did_you_mean
 from gangline.errors import ApiError, BadInput, NotFound
 
 if TYPE_CHECKING:
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from gangline.api.meta import Object
     from gangline.client import Client
     from gangline.client.http import Http
+    from gangline.client.typed_views import DiscoveredResources
 
 PREFERRED = ("", "grove.io", "scheduler.grove.io", "scheduling.run.ai")
 """Groups that win where several have a kind of the same name."""
@@ -81,23 +82,28 @@ class ClusterConnection:
         return BadInput(f"{error}{did_you_mean(name, there)}")
 
     async def served(self) -> list[ServedKinds]:
-        groups = [""] + [item["name"] for item in (await self.json("/apis")).get("groups", [])]
+        from gangline.client.typed_views import DiscoveredGroups
+
+        groups = [""] + [group.name for group in (await self.client.get_as("/apis", DiscoveredGroups)).groups or ()]
         versions = await asyncio.gather(*(self._preferred(group) for group in groups))
         return [item for listing in versions for item in listing]
 
     async def _preferred(self, group: str) -> list[ServedKinds]:
         """What a group serves, each kind in the first version that has it; the preferred version goes first."""
+        from gangline.client.typed_views import DiscoveredGroup, DiscoveredResources
+
         if not group:
-            return _resources("v1", await self.json("/api/v1"))
+            return _resources("v1", await self.client.get_as("/api/v1", DiscoveredResources))
         first_versions: dict[str, ServedKinds] = {}
         try:
-            about = await self.json(f"/apis/{group}")
-            for version in dict.fromkeys(
-                item["groupVersion"] for item in (about["preferredVersion"], *about["versions"])
-            ):
+            about = await self.client.get_as(f"/apis/{group}", DiscoveredGroup)
+            first = (about.preferred_version,) if about.preferred_version else ()
+            for version in dict.fromkeys(item.group_version for item in (*first, *about.versions)):
                 first_versions = {
                     resource.kind.plural: resource
-                    for resource in _resources(version, await self.json(f"/apis/{version}"))
+                    for resource in _resources(
+                        version, await self.client.get_as(f"/apis/{version}", DiscoveredResources)
+                    )
                 } | first_versions
         except ApiError:
             pass
@@ -113,21 +119,17 @@ class ServedKinds:
     names: frozenset[str]
 
 
-def _resources(group_version: str, listing: dict[str, Any]) -> list[ServedKinds]:
+def _resources(group_version: str, listing: DiscoveredResources) -> list[ServedKinds]:
     from gangline.api import kinds
 
     served = []
-    for resource in listing.get("resources", []):
-        if "/" in resource["name"]:
+    for resource in listing.resources or ():
+        if "/" in resource.name:
             continue
-        kind = kinds.known(group_version, resource["kind"]) or kinds.foreign(
-            group_version, resource["kind"], resource["name"], resource["namespaced"]
+        kind = kinds.known(group_version, resource.kind) or kinds.foreign(
+            group_version, resource.kind, resource.name, resource.namespaced
         )
-        names = {
-            resource["name"],
-            resource.get("singularName") or resource["kind"].lower(),
-            *resource.get("shortNames", []),
-        }
+        names = {resource.name, resource.singular_name or resource.kind.lower(), *(resource.short_names or ())}
         served.append(ServedKinds(kind, frozenset(names)))
     return served
 
@@ -171,6 +173,6 @@ def cluster_options(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _namespaces(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:
-    from gangline.cli.completing import namespaces_of_cluster
+    from gangline.cli.completion.cluster_names import namespaces_of_cluster
 
     return namespaces_of_cluster(context, parameter, incomplete)

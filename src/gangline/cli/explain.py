@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from gangline.cli.completing import gangs_of_cluster
+from gangline.cli.completion.cluster_names import gangs_of_cluster
 from gangline.cli.connection import ClusterConnection, cluster_options, connect
 from gangline.cli.ending import run
 from gangline.cli.quiet import quiet

@@ -1,5 +1,5 @@
-"""`gangline whatif`: which gangs would start, where, who would make room, and why the others would wait, if these files
-were applied, these nodes drained or added, these quotas changed, these gangs gone.
+"""`gangline whatif`: what would become of gangs after a change of files, nodes or quotas: which would start and where,
+who would make room, and why the others would wait.
 
 The cluster is read, and the scheduler's own core is asked about the changed picture (whatif/); nothing is touched."""
 

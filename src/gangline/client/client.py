@@ -21,12 +21,14 @@ from gangline.client.lanes import Lanes
 from gangline.client.typed_views import (
     STATUS,
     UNREADABLE,
+    F,
     T,
     UnreadObject,
     decode,
     metadata_of,
     plain,
     plain_items,
+    read_as,
     unreadable,
     view,
 )
@@ -37,6 +39,8 @@ from gangline.errors import ApiError, TooManyRequests, Unavailable, api_error
 Raws: TypeAlias = list[Raw]
 Labels: TypeAlias = Selector | Mapping[str, str] | str | None
 PAGE = 500
+PAGES = 10_000
+"""Of one list: five million objects. A server that has yet another page has no end."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,12 +111,16 @@ class Client:
         """Whatever map a path answers with."""
         return plain((await self.send("GET", path)).body, f"GET {path}")
 
+    async def get_as(self, path: str, form: type[F]) -> F:
+        """What a path answers with, in a form that it must have."""
+        return read_as(form, (await self.send("GET", path)).body, f"GET {path}")
+
     async def list(self, kind: Kind[T], namespace: str = "", labels: Labels = None, fields: str = "") -> Listing[T]:
         """All objects, page by page, on one consistent revision."""
         items: list[T] = []
         unread: list[UnreadObject] = []
         token = revision = ""
-        while True:
+        for _ in range(PAGES):
             answer = await self.send(
                 "GET",
                 kind.path(namespace),
@@ -134,6 +142,7 @@ class Client:
                 raise unreadable(f"GET {kind.path(namespace)}", ValueError("the next page is the one we were given"))
             if not token:
                 return Listing(items, revision, tuple(unread))
+        raise unreadable(f"GET {kind.path(namespace)}", ValueError(f"it has more than {PAGES} pages"))
 
     async def list_raw(self, kind: Kind[Any], namespace: str = "", labels: Labels = None, fields: str = "") -> Raws:
         answer = await self.send(

@@ -73,6 +73,45 @@ def plain(body: bytes, asked: str) -> Raw:
         raise unreadable(asked, error) from error
 
 
+F = TypeVar("F", bound=Model)
+
+
+def read_as(form: type[F], body: bytes, asked: str) -> F:
+    """An answer that is no object of a kind: a document of discovery, or a review."""
+    try:
+        return msgspec.json.decode(body, type=form)
+    except UNREADABLE as error:
+        raise unreadable(asked, error) from error
+
+
+class DiscoveredVersion(Model, frozen=True):
+    group_version: str
+
+
+class DiscoveredGroup(Model, frozen=True):
+    """What discovery says of a group: the preferred version goes first."""
+
+    name: str = ""
+    preferred_version: DiscoveredVersion | None = None
+    versions: tuple[DiscoveredVersion, ...] = ()
+
+
+class DiscoveredGroups(Model, frozen=True):
+    groups: tuple[DiscoveredGroup, ...] | None = None
+
+
+class DiscoveredResource(Model, frozen=True):
+    name: str
+    kind: str
+    namespaced: bool
+    singular_name: str = ""
+    short_names: tuple[str, ...] | None = None
+
+
+class DiscoveredResources(Model, frozen=True):
+    resources: tuple[DiscoveredResource, ...] | None = None
+
+
 class PlainList(Model, frozen=True):
     items: list[dict[str, Any]] | None = None
 

@@ -1,5 +1,5 @@
-"""The lab's clockwork: jobs arrive, start, are evicted, end, nodes come and go, all in virtual time; every decision is
-the real core's.
+"""A trace played in virtual time: jobs arrive, start, are evicted and end, nodes come and go. Every decision is that of
+the real core.
 
 The model is changed in place, event by event, as the running scheduler does it; a cycle runs only when something
 changed that could matter, and at most once per period. What is counted goes to `measures.py`. The same input gives the

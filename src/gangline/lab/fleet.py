@@ -159,6 +159,17 @@ def _changed(queue: QueueRecord, field: str, resource: str, value: str) -> Queue
         number = math.nan
     if not math.isfinite(number):
         raise BadInput(f"--change {field}.{queue.name}.{resource}={value}: {value!r} is no number")
-    parts[field] = parts[field] + number if value[:1] in "+-" and value != "-1" else number
+    parts[field] = _changed_number(parts[field], number, value, f"--change {field}.{queue.name}.{resource}={value}")
     shares[resource] = Share(parts["quota"], parts["limit"], parts["weight"], share.usage)
     return replace(queue, gpu=shares["gpu"], cpu=shares["cpu"], memory=shares["memory"])
+
+
+def _changed_number(before: float, number: float, value: str, change: str) -> float:
+    """A number with a sign is added; but -1 means that there is no bound, and nothing can be added to that."""
+    if value == "-1" or value[:1] not in "+-":
+        return number
+    if before < 0:
+        raise BadInput(f"{change}: there is no bound now; write a number without a sign")
+    if before + number < 0:
+        raise BadInput(f"{change}: it is {before:g} now, and no less than 0 can be left")
+    return before + number

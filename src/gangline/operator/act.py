@@ -42,7 +42,13 @@ class WriteFailure:
     @property
     def _no_kind_or_namespace(self) -> bool:
         """What should be created cannot be: its kind is not served, or its namespace is gone."""
-        return isinstance(self.step, Create) and isinstance(self.error, NotFound)
+        return isinstance(self.step, Create) and isinstance(self.error, NotFound) and not self._before_its_role
+
+    @property
+    def _before_its_role(self) -> bool:
+        """A binding and its role are made at once, both of the same name; this one came first."""
+        missing = f'rbac.authorization.k8s.io "{self.step.name}" not found'
+        return self.step.kind.kind == "RoleBinding" and missing in str(self.error)
 
     def __str__(self) -> str:
         what = f"{type(self.step).__name__.lower()} {self.step.kind.kind} {self.step.name}"

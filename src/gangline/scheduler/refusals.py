@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 PODS = "PodSchedulingErrors"
@@ -57,9 +57,9 @@ class GangRefusals:
     queue: QueueFigures | None = None
 
 
-def task_text(base: str, reasons: Iterable[str]) -> str:
+def task_text(base: str, reasons: Mapping[str, int]) -> str:
     """The text of a task that found no node: the base sentence, then how many nodes gave which reason."""
-    counted = sorted(f"{number} {reason}" for reason, number in Counter(reasons).items())
+    counted = sorted(f"{number} {reason}" for reason, number in reasons.items())
     return f"{base}: {SEPARATOR.join(counted)}." if counted else base
 
 

@@ -219,7 +219,9 @@ def check_nodes(facts: DoctorFacts) -> Iterable[DoctorFinding]:
         remedy = "is a device plugin or DRA driver installed? `kubectl describe node` lists what a node offers"
         yield DoctorFinding(WARN, "nodes", f"none of {len(nodes)} nodes offers GPUs", remedy)
     else:
-        yield DoctorFinding(OK, "nodes", f"{with_gpus} of {len(nodes)} nodes offer GPUs")
+        yield DoctorFinding(
+            OK, "nodes", f"{with_gpus} of {len(nodes)} {'node offers' if len(nodes) == 1 else 'nodes offer'} GPUs"
+        )
 
 
 SPOKEN = {

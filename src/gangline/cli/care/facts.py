@@ -63,17 +63,19 @@ async def _version(connection: ClusterConnection) -> tuple[dict[str, Any], float
 
     asked = time.time()
     answer = await connection.client.send("GET", "/version")
-    server_time = (
-        email.utils.parsedate_to_datetime(answer.headers["date"]).timestamp() if "date" in answer.headers else None
-    )
+    try:
+        server_time = email.utils.parsedate_to_datetime(answer.headers.get("date", "")).timestamp()
+    except (ValueError, OverflowError):
+        return plain(answer.body, "GET /version"), None
     # The header counts whole seconds: the moment lies anywhere in that second.
-    skew = None if server_time is None else server_time + 0.5 - (asked + time.time()) / 2
-    return plain(answer.body, "GET /version"), skew
+    return plain(answer.body, "GET /version"), server_time + 0.5 - (asked + time.time()) / 2
 
 
 async def _list(connection: ClusterConnection, path: str) -> tuple[list[dict[str, Any]], str]:
     try:
-        return list((await connection.json(path)).get("items") or []), ""
+        from gangline.client.typed_views import plain_items
+
+        return plain_items((await connection.client.send("GET", path)).body, f"GET {path}"), ""
     except NotFound:
         return [], ""
     except ApiError as error:
@@ -82,14 +84,18 @@ async def _list(connection: ClusterConnection, path: str) -> tuple[list[dict[str
 
 async def _user(connection: ClusterConnection) -> str:
     answer = await _ask(connection, "authentication.k8s.io", "SelfSubjectReview", {})
-    info: dict[str, Any] = answer.get("status", {}).get("userInfo", {})
-    return str(info.get("username") or "")
+    return str(_part(_part(answer, "status"), "userInfo").get("username") or "")
 
 
 async def _right(connection: ClusterConnection, verb: str, group: str, resource: str) -> AskedRight:
     about = {"verb": verb, "group": group, "resource": resource, "namespace": connection.namespace}
     answer = await _ask(connection, "authorization.k8s.io", "SelfSubjectAccessReview", {"resourceAttributes": about})
-    return AskedRight(verb, group, resource, bool(answer.get("status", {}).get("allowed")))
+    return AskedRight(verb, group, resource, bool(_part(answer, "status").get("allowed")))
+
+
+def _part(answer: dict[str, Any], name: str) -> dict[str, Any]:
+    part = answer.get(name)
+    return part if isinstance(part, dict) else {}
 
 
 async def _ask(connection: ClusterConnection, group: str, kind: str, spec: dict[str, Any]) -> dict[str, Any]:

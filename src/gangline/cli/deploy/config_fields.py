@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from gangline.cli.suggestions import did_you_mean
+from gangline.cli.completion.suggestions import did_you_mean
 from gangline.errors import BadInput
 
 TYPES: dict[str, tuple[type, ...]] = {

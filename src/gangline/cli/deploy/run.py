@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from gangline.bounded_input import read_text
+from gangline.cli.completion.suggestions import did_you_mean
 from gangline.cli.connection import in_pod, own_recordings
 from gangline.cli.deploy.component_process import run_component
 from gangline.cli.ending import run
-from gangline.cli.suggestions import did_you_mean
 from gangline.component_names import COMPONENT_NAMES
 from gangline.errors import ConfigError
 

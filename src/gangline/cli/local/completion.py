@@ -6,6 +6,8 @@ import click
 
 VARIABLE = "_GANGLINE_COMPLETE"
 """How a shell asks us; click reads it."""
+NO_SPACE = "[[ ${COMPREPLY[0]} == *= ]] && compopt -o nospace"
+"""For bash: the value of a setting follows at once."""
 SHELLS = ("bash", "zsh", "fish")
 EXAMPLES = """\b
 Examples:
@@ -28,4 +30,5 @@ def command(shell: str) -> None:
 
     completion = get_completion_class(shell)
     assert completion is not None
-    click.echo(completion(group, {}, "gangline", VARIABLE).source())
+    script = completion(group, {}, "gangline", VARIABLE).source()
+    click.echo(script.replace("    return 0\n", f"    {NO_SPACE}\n    return 0\n") if shell == "bash" else script)

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from gangline.cli.columns import aligned
-from gangline.cli.suggestions import did_you_mean
+from gangline.cli.completion.suggestions import did_you_mean
 from gangline.dashboard import gangs as ganged
 from gangline.dashboard import nodes as noded
 from gangline.dashboard import queues as queued

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 import click
 
 from gangline.api import names
-from gangline.cli.completing import sets_of_cluster
+from gangline.cli.completion.cluster_names import sets_of_cluster
+from gangline.cli.completion.suggestions import did_you_mean
 from gangline.cli.connection import ClusterConnection, cluster_options, connect
 from gangline.cli.ending import run
 from gangline.cli.objects.addresses import address
-from gangline.cli.suggestions import did_you_mean
 from gangline.errors import BadInput, NotFound
 
 if TYPE_CHECKING:

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING
 import click
 
 from gangline.cli import manifests
+from gangline.cli.completion.suggestions import did_you_mean
 from gangline.cli.connection import ClusterConnection, cluster_options, connect
 from gangline.cli.ending import run
 from gangline.cli.objects.unknown_fields import did_you_mean_field
-from gangline.cli.suggestions import did_you_mean
 from gangline.errors import ApiError, BadInput, NotFound
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from gangline.cli import manifests
-from gangline.cli.completing import kinds_of_cluster, objects_of_kind
+from gangline.cli.completion.cluster_names import kinds_of_cluster, objects_of_kind
 from gangline.cli.connection import cluster_options, connect
 from gangline.cli.ending import run
 from gangline.cli.objects.addresses import addresses

@@ -11,11 +11,12 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from gangline.cli.columns import aligned
-from gangline.cli.completing import kinds_of_cluster, objects_of_kind
+from gangline.cli.completion.cluster_names import kinds_of_cluster, objects_of_kind
+from gangline.cli.completion.suggestions import did_you_mean
 from gangline.cli.connection import ClusterConnection, cluster_options, connect
 from gangline.cli.ending import run
 from gangline.cli.objects.addresses import addresses
-from gangline.errors import BadInput, NotFound, api_error
+from gangline.errors import BadInput, Forbidden, NotFound, api_error
 
 if TYPE_CHECKING:
     from gangline.api.kinds import Kind
@@ -67,6 +68,8 @@ def command(
     kubeconfig: str | None,
     namespace: str | None,
 ) -> None:
+    if "," in kind or kind == "all":
+        raise BadInput("get shows one kind at a time, as in gangline get gangs; kubectl get shows several")
     (target, *others) = addresses(kind, [name] if name else [])
     if others:
         raise BadInput(f"get shows one object by name; the second is {'/'.join(others[0]).strip('/')}")
@@ -97,11 +100,12 @@ async def _get(
             return
         kind = await connection.kind(kind_name)
         answer = await _ask(connection, kind, name, everywhere, selector, table=output in TABLES)
-    if output in TABLES:
-        table = as_text(answer, wide=output == "wide", everywhere=everywhere and kind.namespaced)
-        where = connection.namespace if kind.namespaced and not everywhere else ""
-        click.echo(table if answer.get("rows") else nothing(kind.plural, where))
-    elif output == "name":
+        if output in TABLES:
+            here = kind.namespaced and not everywhere
+            empty = not answer.get("rows") and await nothing(connection, kind.plural, connection.namespace * here)
+            click.echo(empty or as_text(answer, wide=output == "wide", everywhere=everywhere and kind.namespaced))
+            return
+    if output == "name":
         items = answer.get("items", [answer])
         click.echo("\n".join(f"{kind.resource}/{item['metadata']['name']}" for item in items))
     else:
@@ -143,7 +147,8 @@ async def _summarized(
     if not lines and (refusal := summary.unseen(view) or absent):
         raise BadInput(refusal)
     if output in TABLES and not lines:
-        return nothing(f"{summary.kind}s", connection.namespace if summary.kind == "gang" and not everywhere else "")
+        where = connection.namespace if summary.kind == "gang" and not everywhere else ""
+        return await nothing(connection, f"{summary.kind}s", where)
     if output in TABLES:
         return summary.table(lines, view.source.now, wide=output == "wide", everywhere=everywhere)
     return _as_data(summary, lines, output, single=bool(name))
@@ -188,9 +193,23 @@ def as_text(table: Any, *, wide: bool, everywhere: bool) -> str:
     return aligned(heading, rows)
 
 
-def nothing(kinds: str, namespace: str) -> str:
-    """The text in place of an empty table."""
+async def nothing(connection: ClusterConnection, kinds: str, namespace: str) -> str:
+    """The text in place of an empty table. Raises BadInput where there is no such namespace."""
+    if namespace:
+        await _check_namespace(connection, namespace)
     return f"no {kinds}" + (f" in namespace {namespace}; -A looks in all" if namespace else "")
+
+
+async def _check_namespace(connection: ClusterConnection, namespace: str) -> None:
+    from gangline.api.kinds import NAMESPACE
+
+    try:
+        await connection.client.get_raw(NAMESPACE, namespace)
+    except NotFound:
+        there = [item["metadata"]["name"] for item in await connection.client.list_raw(NAMESPACE)]
+        raise BadInput(f"there is no namespace {namespace}{did_you_mean(namespace, there)}") from None
+    except Forbidden:
+        pass  # who may not look at namespaces may have one all the same
 
 
 def _cell(value: Any) -> str:

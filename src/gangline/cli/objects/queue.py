@@ -13,7 +13,7 @@ from typing import Any
 import click
 
 from gangline.cli.command_group import CommandGroup
-from gangline.cli.completing import queues_of_cluster
+from gangline.cli.completion.cluster_names import queues_of_cluster
 from gangline.cli.connection import ClusterConnection, cluster_options, connect
 from gangline.cli.ending import run
 from gangline.cli.objects.queue_settings import SETTINGS, complete, patch_of
@@ -124,7 +124,7 @@ async def _no_queue(connection: ClusterConnection, name: str) -> BadInput:
 
 async def _unknown(connection: ClusterConnection, name: str, aside: str = "") -> str:
     from gangline.api.kinds import QUEUE
-    from gangline.cli.suggestions import did_you_mean
+    from gangline.cli.completion.suggestions import did_you_mean
 
     there = sorted(queue.name for queue in (await connection.client.list(QUEUE)).items)
     return f"there is no queue {name}{aside}; there are: {', '.join(there) or 'none'}{did_you_mean(name, there)}"

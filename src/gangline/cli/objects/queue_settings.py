@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from gangline.cli.suggestions import did_you_mean
+from gangline.cli.completion.suggestions import did_you_mean
 from gangline.errors import BadInput
 from gangline.rules.values.queue_amounts import UNLIMITED, read_bound, read_priority, read_weight
 

@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
-from gangline.cli.suggestions import did_you_mean
+from gangline.cli.completion.suggestions import did_you_mean
 from gangline.errors import ApiError
 
 if TYPE_CHECKING:

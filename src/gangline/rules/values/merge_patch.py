@@ -1,5 +1,7 @@
-"""JSON merge patch (RFC 7386) on plain data: how one is applied (by the server, and by `gangline explain`, which tries
-them on what it read), and which one turns an object into another (for components that write only what differs).
+"""JSON merge patches (RFC 7386) on plain data: how one is applied, and which one turns an object into another.
+
+The server applies those of callers, `gangline explain` tries them on what it read, and components write only what
+differs.
 
 Changes nothing that it is given, and shares unchanged parts with it. Pure.
 """

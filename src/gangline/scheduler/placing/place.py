@@ -164,7 +164,7 @@ class GangPlacement:
             if why is not None:
                 reasons[why] += 1
         detailed = self._detailed(task, nodes) if session.settings.detailed_refusals else ""
-        session.refuse_task(task, task_text(NO_NODE, reasons.elements()), detailed)
+        session.refuse_task(task, task_text(NO_NODE, reasons), detailed)
 
     def _detailed(self, task: TaskInfo, nodes: Sequence[NodeInfo]) -> str:
         """Every node with its own reasons."""

@@ -30,6 +30,7 @@ class Ranking:
 
     __slots__ = (
         "_epoch",
+        "_fitting",
         "_generation",
         "_heap",
         "_never",
@@ -54,6 +55,8 @@ class Ranking:
         self._tally: Counter[str] = Counter()
         self._unexplained: set[int] = set()
         self._never: set[int] = set()
+        self._fitting: set[int] = set()
+        """Numbers of the nodes that have a key."""
 
     def refresh(self, session: Session) -> None:
         """Look again at the nodes that were touched since the last time."""
@@ -77,6 +80,7 @@ class Ranking:
         self._never.clear()
         self.keys = [None if node is None else self._key(session, node) for node in cluster.by_number]
         self._heap = [(key, number) for number, key in enumerate(self.keys) if key is not None]
+        self._fitting = {number for _, number in self._heap}
         heapq.heapify(self._heap)
         self._reasons.clear()
         self._tally.clear()
@@ -88,7 +92,10 @@ class Ranking:
         key = None if node is None else self._key(session, node)
         if key != self.keys[number]:
             self.keys[number] = key
-            if key is not None:
+            if key is None:
+                self._fitting.discard(number)
+            else:
+                self._fitting.add(number)
                 heapq.heappush(self._heap, (key, number))
         for reason in self._reasons.pop(number, ()):
             self._tally[reason] -= 1
@@ -137,7 +144,7 @@ class Ranking:
     def with_room(self, session: Session) -> list[NodeInfo]:
         """Nodes on which the shape's resources fit."""
         by_number = session.cluster.by_number
-        numbers = [*self._never, *[number for number, key in enumerate(self.keys) if key is not None]]
+        numbers = [*self._never, *sorted(self._fitting)]
         return [node for number in numbers if (node := by_number[number]) is not None]
 
 

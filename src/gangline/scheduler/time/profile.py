@@ -21,7 +21,8 @@ LEAST_LEFT = 60.0
 """Seconds that work which is overdue is taken to need at least."""
 LEAST_UNKNOWN = 3600.0
 """The same for work of which nothing is known."""
-NEWTON_STEPS = 6
+NEWTON_STEPS = 3
+LOG_2 = math.log(2)
 GUESSED_ANEW = 300.0
 """Guesses are made anew after so many seconds, for each node at another moment, so that a large cluster does not make
 all of them in one cycle."""
@@ -157,7 +158,10 @@ def _one_after_the_other(ends: list[tuple[float, GpuHold]], window: float) -> li
     if len(blind) < 2:
         return ends
     left = [guess - window for guess, _ in blind]
-    later = [(window + _all_over(left[: place + 1]), hold) for place, (_, hold) in enumerate(blind)]
+    later, over = list[tuple[float, GpuHold]](), 0.0
+    for place, (_, hold) in enumerate(blind):
+        over = _all_over(left[: place + 1], over + left[place])
+        later.append((window + over, hold))
     return [*[item for item in ends if item[1].end != math.inf], *later]
 
 
@@ -165,13 +169,13 @@ def _guess(item: tuple[float, GpuHold]) -> float:
     return item[0]
 
 
-def _all_over(left: list[float]) -> float:
+def _all_over(left: list[float], moment: float) -> float:
     """When all pieces of work are over with a chance of 1 in 2; each alone is so after its time in `left`. This is the
-    root of sum(log(1 + left / t)) = log(2). Newton's steps come from below and do not pass it."""
-    moment = left[-1]
+    root of sum(log(1 + left / t)) = log(2). `moment`: not later than that, such as when all but the longest are over,
+    and then its own time. Newton's steps come from below and do not pass the root."""
     for _ in range(NEWTON_STEPS if len(left) > 1 else 0):
-        above = sum(math.log1p(time / moment) for time in left) - math.log(2)
-        moment += above / sum(time / (moment * (moment + time)) for time in left)
+        above = sum([math.log1p(time / moment) for time in left]) - LOG_2
+        moment += above / sum([time / (moment * (moment + time)) for time in left])
     return moment
 
 

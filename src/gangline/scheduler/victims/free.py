@@ -7,6 +7,7 @@ bounds for the victim search; placing looks at the nodes themselves."""
 from __future__ import annotations
 
 import math
+from functools import lru_cache
 
 from gangline.scheduler.model.cluster import ClusterModel
 from gangline.scheduler.model.node import NodeInfo
@@ -103,6 +104,7 @@ DUST = 1e-6
 """Sums of tenths and hundredths of a GPU come out this close to right at worst."""
 
 
+@lru_cache(maxsize=4096)
 def slots(free: float, size: float) -> int:
     """How many tasks of a size so many GPUs hold; it costs the same however many that are."""
     return int((free + DUST) / size) if free > 0 else 0

@@ -202,7 +202,7 @@ class ReservationsPlugin(Plugin):
         other, kept = self._soonest(gang, takers, gpus, len(tasks)), self._kept.get(gang.uid)
         if kept is None:
             return other
-        chosen = [node for node in takers.nodes if node.name in kept]
+        chosen = [self._cluster.nodes[name] for name in sorted(kept) if name in takers.names]
         start, now = earliest_start(self._slots(gang, chosen, gpus), len(tasks)), self._session.now
         if start is not None and other is not None and start.moment - now <= WORTH_MOVING * (other.moment - now):
             return start

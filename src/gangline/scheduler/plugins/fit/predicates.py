@@ -100,12 +100,12 @@ class PredicatesPlugin(Plugin):
 
     def _largest_node(self) -> Vector:
         if self._largest is None:
-            kept = self._cluster.memo.get("largest node")
+            kept = self._cluster.memo.get("largest offers")
             now = (self._cluster.generation, len(self._cluster.names))
             if kept is None or kept[0] != now:
                 rooms = [node.allocatable for node in self._cluster.nodes.values()]
                 largest = tuple([max((at(room, place) for room in rooms), default=0) for place in range(now[1])])
-                kept = self._cluster.memo["largest node"] = (now, largest)
+                kept = self._cluster.memo["largest offers"] = (now, largest)
             self._largest = kept[1]
         return self._largest
 

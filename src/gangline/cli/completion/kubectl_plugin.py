@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-FILES, NO_FILES = ":0", ":4"
+FILES, NO_FILES, VALUE_FOLLOWS = ":0", ":4", ":6"
 
 
 def answer(words: Sequence[str]) -> str:
@@ -17,6 +17,10 @@ def answer(words: Sequence[str]) -> str:
     from gangline.cli import group
 
     *before, typed = words or [""]
-    found = ShellComplete(group, {}, "kubectl gangline", "").get_completions(list(before), typed)
-    choices = [f"{item.value}\t{item.help}" if item.help else str(item.value) for item in found if item.type == "plain"]
-    return "\n".join([*choices, NO_FILES if choices or not found else FILES])
+    choosable = ShellComplete(group, {}, "kubectl gangline", "").get_completions(list(before), typed)
+    choices = [
+        f"{item.value}\t{item.help}" if item.help else str(item.value) for item in choosable if item.type == "plain"
+    ]
+    if choices and all(choice.endswith("=") for choice in choices):
+        return "\n".join([*choices, VALUE_FOLLOWS])
+    return "\n".join([*choices, NO_FILES if choices or not choosable else FILES])
