@@ -48,6 +48,8 @@ class TruthCase:
     remedy_says: tuple[str, ...] = ()
     started: bool = False
     """It had its nodes already: after the remedy its containers run."""
+    only_simulated: str = ""
+    """Why no real plane can come to stand so."""
 
 
 def flat(*given: Raw | list[Raw]) -> tuple[Raw, ...]:

@@ -188,6 +188,7 @@ RARER = [
         flat(job("x", gpus=1)),
         ONE,
         without=("controller-manager",),
+        only_simulated="the controllers of a real plane are at work",
     ),
     TruthCase(
         "a Job that is gone while its pods stop",

@@ -132,6 +132,7 @@ SLIPS = [
         IN_ZONE_A,
         flat(storage_class("fast", "Immediate", "b")),
         runs=1,
+        only_simulated="a real plane has no provisioner that makes volumes",
     ),
     TruthCase(
         "a gang that shares a volume of one zone",

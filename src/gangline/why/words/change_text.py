@@ -96,7 +96,12 @@ def was_text(live: Raw, keys: Keys) -> str:
 
 
 USUAL_AMOUNTS = {"ephemeral-storage": "1Ti"}
-USUAL_LABELS = {"kubernetes.io/os": "linux", "kubernetes.io/arch": "amd64"}
+USUAL_LABELS = {
+    "kubernetes.io/os": "linux",
+    "kubernetes.io/arch": "amd64",
+    "beta.kubernetes.io/os": "linux",
+    "beta.kubernetes.io/arch": "amd64",
+}
 PLAIN_LABELS = ("kubernetes.io/hostname", "gangline.io/", "nvidia.com/gpu.count", "nvidia.com/gpu.present")
 """Of a new node, what goes without saying."""
 OWN_ATTRIBUTES = ("uuid", "index", "minor", "pcieRoot")
