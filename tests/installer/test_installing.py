@@ -29,6 +29,7 @@ from gangline.api.kinds import (
 )
 from gangline.client import Client
 from gangline.cluster.administrator import ADMIN
+from gangline.installer.plan import PATIENCE
 from installer.installer_story import SPACE, InstallerStory, installer_story
 from yaml_loading import load_yaml
 
@@ -184,6 +185,23 @@ async def test_with_somebody_who_changes_the_same_field_again_and_again_it_does_
     assert "who writes it: rival" in (await cluster.said(CONFIG, "kai-config", "Deployed"))[1]
     await cluster.platform.settles()
     assert (await cluster.deployment("binder")).spec.replicas == 0
+
+
+async def test_what_was_put_back_often_is_nobodys_fight_while_only_its_status_moves(cluster: InstallerStory) -> None:
+    await cluster.config()
+    await cluster.ready(CONFIG, "kai-config")
+    rival = Client(cluster.platform.server.transport(ADMIN), manager="rival")
+
+    async def put_back() -> bool:
+        return (await cluster.deployment("binder")).spec.replicas == 1
+
+    for _ in range(PATIENCE):
+        await rival.patch(DEPLOYMENT, "binder", SPACE, {"spec": {"replicas": 0}})
+        await cluster.until(put_back, "the replicas are put back")
+    status = {"status": {"conditions": [{"type": "Seen", "status": "True"}]}}
+    await cluster.client.patch(DEPLOYMENT, "binder", SPACE, status, subresource="status")
+    await cluster.platform.settles()
+    assert "somebody else" not in (await cluster.said(CONFIG, "kai-config", "Deployed"))[1]
 
 
 async def test_a_deployment_whose_pods_come_and_go_is_not_taken_for_changed_by_hand(cluster: InstallerStory) -> None:

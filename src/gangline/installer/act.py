@@ -122,8 +122,8 @@ class OwnedObjects:
     async def _apply(self, wanted: WantedObject, live: Object) -> None:
         known = self._written.get(place_of(wanted))
         again = known is not None and known.digest == wanted.digest
-        if again and contested(known, self._now):
-            await self._leave(wanted)
+        if known is not None and again and contested(known, self._now):
+            await self._leave(wanted, known)
             return
         try:
             applied: Object = await self._client.apply(wanted.kind, self._owned(await self._beside_others(wanted)))
@@ -137,12 +137,14 @@ class OwnedObjects:
         if differed:
             (self._report.repaired if again else self._report.changed).append(str(wanted))
 
-    async def _leave(self, wanted: WantedObject) -> None:
-        """Not written for a while, because somebody else writes it too."""
+    async def _leave(self, wanted: WantedObject, known: WrittenObject) -> None:
+        """Not written for a while, because somebody else writes it too; nothing is said while it is as we left it."""
         try:
             live = await self._client.get_raw(wanted.kind, wanted.name, wanted.namespace)
         except ApiError:
             live = {}
+        if int(at(live, "metadata.generation", 0) or at(live, "metadata.resourceVersion", 0)) == known.state:
+            return
         others = {
             str(item.get("manager")): None
             for item in at(live, "metadata.managedFields", [])
@@ -173,9 +175,9 @@ class OwnedObjects:
         self._report.removed.append(f"{kind.kind} {obj.name}")
 
     def _remember(self, wanted: WantedObject, live: Object, repaired: tuple[float, ...] = ()) -> None:
-        self._written[place_of(wanted)] = WrittenObject(
-            wanted.digest, int(live.metadata.resource_version or 0), repaired
-        )
+        revision = int(live.metadata.resource_version or 0)
+        state = int(live.metadata.generation or revision)
+        self._written[place_of(wanted)] = WrittenObject(wanted.digest, revision, repaired, state)
 
 
 def _differ(written: Object, live: Object) -> bool:

@@ -76,6 +76,8 @@ class WrittenObject(NamedTuple):
     revision: int
     repaired: tuple[float, ...] = ()
     """When it was last put back, the oldest first."""
+    state: int = 0
+    """The generation, or the revision of what has none: it stays when only the status moves."""
 
 
 PATIENCE, AFTER = 5, 60.0
