@@ -27,10 +27,9 @@ IMMUTABLE = "field is immutable"
 _PORT_NAME = "must contain only alpha-numeric characters (a-z, 0-9), and hyphens (-)"
 
 
-def with_paths(items: Any, path: str) -> Iterator[tuple[str, Any]]:
-    """Items of a list with their paths."""
-    for index, item in enumerate(items or []):
-        yield f"{path}[{index}]", item
+def with_paths(items: Any, path: str) -> Iterable[tuple[str, Any]]:
+    """Items of a list with their paths. Most lists of most objects are absent: nothing is made for those."""
+    return [(f"{path}[{index}]", item) for index, item in enumerate(items)] if items else ()
 
 
 def repeated(items: Iterable[Any]) -> Iterator[int]:

@@ -105,14 +105,20 @@ def _field(resource: Resource, label: str) -> Callable[[Record], str]:
 
 def selectable_values(resource: Resource, obj: dict[str, Any]) -> tuple[str, ...]:
     """What field selectors see of an object, in the order of `resource.field_paths`."""
-    paths = resource.field_paths
-    return tuple([_value(obj, path, zero) for path, zero in _split(paths)]) if paths else ()
+    values = []
+    for above, last, zero in _split(resource.field_paths):
+        holder: Any = obj
+        for key in above:
+            holder = holder.get(key) if type(holder) is dict else None
+        value = holder.get(last) if type(holder) is dict else None
+        values.append(value if type(value) is str else zero if value is None else _text(value))
+    return tuple(values)
 
 
 @lru_cache(maxsize=1024)
-def _split(paths: tuple[str, ...]) -> list[tuple[tuple[str, ...], str]]:
-    """Each path in parts, with what stands for an absent value."""
-    return [(parts, _ZERO.get(parts, "")) for parts in (tuple(path.split(".")) for path in paths)]
+def _split(paths: tuple[str, ...]) -> list[tuple[tuple[str, ...], str, str]]:
+    """Each path as what stands above its last part, that part, and what stands for an absent value."""
+    return [(parts[:-1], parts[-1], _ZERO.get(parts, "")) for parts in (tuple(path.split(".")) for path in paths)]
 
 
 _ZERO: dict[tuple[str, ...], str] = {
@@ -123,14 +129,8 @@ _ZERO: dict[tuple[str, ...], str] = {
 }
 
 
-def _value(obj: Any, path: tuple[str, ...], zero: str) -> str:
-    value = obj
-    for key in path:
-        value = value.get(key) if type(value) is dict else None
-        if value is None:
-            return zero
-    if type(value) is str:
-        return value
+def _text(value: Any) -> str:
+    """A value that is no text, as field selectors spell it."""
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, dict):

@@ -264,7 +264,7 @@ def _containers(spec: Obj, path: str, notes: Obj, start: str, template: bool) ->
                 'deprecated since v1.30; use the "appArmorProfile" field instead'
             )
         amounts = container.get("resources") or {}
-        for kind in _BYTES:
+        for kind in _BYTES if amounts else ():
             for bound in ("limits", "requests"):
                 yield from _fractions(amounts.get(bound), (kind,), f"{where}.resources.{bound}")
         yield from _environment(container.get("env") or [], where)

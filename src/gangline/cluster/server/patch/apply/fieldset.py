@@ -2,7 +2,7 @@
 
 A set is a tree of path elements in the spelling of `fieldsV1`: `f:name` a field, `k:{…}` an item of a keyed list, `v:…`
 a value of a set. `members` are owned themselves, `children` hold what is owned below and are never empty. Sets are
-values: every operation returns a new one."""
+values: no operation changes one."""
 
 from __future__ import annotations
 
@@ -28,6 +28,10 @@ class FieldSet:
     __hash__ = None  # type: ignore[assignment]
 
     def __or__(self, other: FieldSet) -> FieldSet:
+        if not other:
+            return self
+        if not self:
+            return other
         children = dict(self.children)
         for element, child in other.children.items():
             mine = children.get(element)
