@@ -27,14 +27,14 @@ from gangline.local import Team
 from gangline.runtime import SystemClock
 from journeys.story import Story
 from operator_world import clique, pod_clique_set
-from real.broom import Broom
+from real.broom import GO, Broom
 from real.leash import leashed
 from real.plane import assets, free_port
 from real.platform import Home, RealPlatform
 from real.schedulers.scheduler import Program, Scheduler
 
 COMPONENTS = ("operator", "admission", "kubelet")
-LIVES_ON = {"nodes", "leases.coordination.k8s.io", "events", "csinodes.storage.k8s.io"}
+LIVES_ON = {"nodes", "leases.coordination.k8s.io", "events", "csinodes.storage.k8s.io", *GO}
 """What is of the cluster and not of a set."""
 RESTLESS = 30.0
 """Seconds after which it is no use to wait for rest: some schedulers try a gang without room again every second, and
