@@ -111,7 +111,9 @@ def selectable_values(resource: Resource, obj: dict[str, Any]) -> tuple[str, ...
         for key in above:
             holder = holder.get(key) if type(holder) is dict else None
         value = holder.get(last) if type(holder) is dict else None
-        values.append(value if type(value) is str else zero if value is None else _text(value))
+        if type(value) is not str:
+            value = zero if value is None else _text(value)
+        values.append(value)
     return tuple(values)
 
 
