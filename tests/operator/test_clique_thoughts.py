@@ -465,6 +465,23 @@ def test_pods_fail_alike_and_are_told_of_once() -> None:
     assert text.startswith("cannot create Pod p: ") and text.endswith(" (and 2 more)")
 
 
+def test_an_update_of_a_clique_waits_until_the_set_wrote_its_new_template() -> None:
+    here = at_hand()
+    raw = workers()
+    raw["metadata"]["generation"] = 2
+    raw["spec"]["template"]["cliques"][0]["spec"]["podSpec"]["containers"][0]["image"] = "app:2"
+    progress = {"updateStartedAt": NOW, "currentlyUpdating": [{"replicaIndex": 0}]}
+    here.held.add(POD_CLIQUE_SET, raw | {"status": {"currentGenerationHash": "H2", "updateProgress": progress}})
+    before = here.think()
+    assert before.progress is not None and before.progress["podCliqueSetGenerationHash"] == "H2"
+    assert here.removed == [] and "updateEndedAt" not in before.progress
+
+    clique = msgspec.to_builtins(here.clique)
+    clique["metadata"]["labels"][names.TEMPLATE_HASH] = before.progress["podTemplateHash"]
+    here.clique = here.held.add(POD_CLIQUE, clique)
+    assert here.removed == sorted(pod.name for pod in here.pods)
+
+
 def test_a_set_that_updates_another_replica_leaves_the_hashes_of_this_one() -> None:
     here = at_hand("Initialized")
     new = status(here)

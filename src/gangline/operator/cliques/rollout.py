@@ -51,6 +51,12 @@ class PodReplacement:
     remove: list[Pod] = field(default_factory=list)
 
 
+def has_its_template(clique: PodClique, progress: Raw | None, expected_hash: str) -> bool:
+    """Whether the set wrote the template that an update brings into the clique. The set's status can come first: until
+    then all pods look new, and those made anew would be old."""
+    return clique.labels.get(names.TEMPLATE_HASH) in ((progress or {}).get("podTemplateHash"), expected_hash)
+
+
 def replace_pods(
     clique: PodClique, progress: Raw | None, pods: Sequence[Pod], ready_count: int, now: str, most: int | None = None
 ) -> PodReplacement:

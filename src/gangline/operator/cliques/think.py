@@ -22,7 +22,7 @@ from gangline.operator.backends.places import placed
 from gangline.operator.cliques.gates import GateDecision, lift_gates
 from gangline.operator.cliques.look import CliqueObjects, count_pods
 from gangline.operator.cliques.moves import clique_moves, replacing
-from gangline.operator.cliques.rollout import clique_progress, replace_pods
+from gangline.operator.cliques.rollout import clique_progress, has_its_template, replace_pods
 from gangline.operator.desired import bounds, claims, failures
 from gangline.operator.desired import pods as desired
 from gangline.operator.desired.bounds import horizon, number
@@ -119,6 +119,8 @@ def _think_pods(
 
 def _replaced(op: Operator, look: CliqueObjects, thought: CliqueThought, now: str) -> list[Pod]:
     """Pods that an update gives up now; notes how far it is then."""
+    if not has_its_template(look.clique, thought.progress, look.expected_hash):
+        return []
     replacement = replace_pods(
         look.clique,
         thought.progress,
