@@ -96,8 +96,8 @@ def _hints(remedy: Remedy) -> list[str]:
     """How each kind of change is applied."""
     ways = {change.how for change in remedy.changes}
     texts = {
-        "patch": "# objects that exist are merge patches: kubectl patch KIND NAME --type merge --patch-file, or "
-        "kubectl apply --server-side",
+        "patch": "# objects that exist are merge patches: kubectl patch KIND NAME --type merge --patch-file "
+        "(kubectl apply would take away what a patch does not name)",
         "new": "# objects that do not exist are new: kubectl create -f",
         "replace": "# made anew in place of itself: kubectl replace --force -f",
     }

@@ -113,3 +113,13 @@ async def test_a_put_scale_names_the_object_it_is_about(api: Api, body: Any, cod
     answer = await api.put(SCALE, body)
     assert answer.status == code
     assert answer.message.startswith(told)
+
+
+async def test_an_annotation_of_null_beside_kubectls_own_note_is_an_empty_one(api: Api) -> None:
+    note = {"kubectl.kubernetes.io/last-applied-configuration": '{"kind":"ConfigMap"}'}
+    await api.call("POST", MAPS, a_map(metadata={"name": "a", "annotations": note}))
+    sent = a_map(metadata={"name": "a", "annotations": {"b": None}})
+    answer = await api.call("PATCH", f"{MAPS}/a", sent, APPLY_PATCH, fieldManager="kubectl")
+    status, body = answer.status, answer.body
+    assert status == 200 and body["metadata"]["annotations"]["b"] == ""
+    assert '"b":null' in body["metadata"]["annotations"]["kubectl.kubernetes.io/last-applied-configuration"]

@@ -40,7 +40,8 @@ def _last_applied(live: Obj) -> Obj | None:
     return applied if isinstance(applied, dict) else None
 
 
-def _annotations(obj: Obj) -> dict[str, str]:
+def _annotations(obj: Obj) -> dict[str, str | None]:
+    """As they were sent: a value may be null."""
     return (obj.get("metadata") or {}).get("annotations") or {}
 
 
@@ -51,7 +52,7 @@ def with_annotation(merged: Obj, applied: Obj) -> Obj:
         return merged
     rest = {name: text for name, text in annotations.items() if name != ANNOTATION}
     text = msgspec.json.encode(_unannotated(applied), order="deterministic").decode() + "\n"
-    size = sum(len(name.encode()) + len(words.encode()) for name, words in (*rest.items(), (ANNOTATION, text)))
+    size = sum(len(name.encode()) + len((words or "").encode()) for name, words in (*rest.items(), (ANNOTATION, text)))
     if size <= ANNOTATION_LIMIT:
         rest[ANNOTATION] = text
     return {**merged, "metadata": {**merged["metadata"], "annotations": rest}}
