@@ -131,7 +131,7 @@ class OwnedObjects:
             remedy = "; delete it, and it is made anew" if isinstance(error, Invalid) else ""
             self._report.failures.append(f"{wanted} cannot be changed: {error}{remedy}")
             return
-        differed = _differ(applied, live)
+        differed = _state(applied) != _state(live)
         before = known.repaired if known is not None and again else ()
         self._remember(wanted, applied, (*before, self._now)[-PATIENCE:] if again and differed else before)
         if differed:
@@ -176,16 +176,13 @@ class OwnedObjects:
 
     def _remember(self, wanted: WantedObject, live: Object, repaired: tuple[float, ...] = ()) -> None:
         revision = int(live.metadata.resource_version or 0)
-        state = int(live.metadata.generation or revision)
-        self._written[place_of(wanted)] = WrittenObject(wanted.digest, revision, repaired, state)
+        self._written[place_of(wanted)] = WrittenObject(wanted.digest, revision, repaired, _state(live))
 
 
-def _differ(written: Object, live: Object) -> bool:
-    """Whether an apply changed what we say. Revisions also move with the status, which a cache may be late with;
-    generations do not."""
-    if written.metadata.generation:
-        return written.metadata.generation != live.metadata.generation
-    return written.metadata.resource_version != live.metadata.resource_version
+def _state(obj: Object) -> int:
+    """What moves when somebody changes what we say. Revisions also move with the status, which a cache may be late
+    with; generations do not."""
+    return int(obj.metadata.generation or obj.metadata.resource_version or 0)
 
 
 def _holder(owners: Iterable[OwnerReference]) -> str:

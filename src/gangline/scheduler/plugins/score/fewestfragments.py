@@ -182,7 +182,7 @@ def worth(pods_seen: UsualPods, room: NodeRoom) -> float:
     whole, parts, cpu, memory, takers = room
     if not whole and not parts:
         return 0.0
-    fills, used = pods_seen.fills, whole * THOUSANDTHS * 1.0
+    fills, used = pods_seen.fills, float(whole * THOUSANDTHS)
     if fills is not None:
         used = whole * fills[THOUSANDTHS] + sum([fills[part] for part in parts])
     total = CRUMBS * min(used, _reach(cpu, pods_seen.per_cpu), _reach(memory, pods_seen.per_memory))
